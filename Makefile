@@ -1,0 +1,28 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+
+.PHONY: help setup setup-train studio test test-full lint golden docs clean
+
+help: ## Show what can be made
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: .venv/ready ## Set up .venv and the system packages, and nothing else
+
+.venv/ready: pyproject.toml requirements.lock tools/setup.sh
+	PYTHON=$(PYTHON) tools/setup.sh
+	touch $@
+
+studio: setup ## Set up and start the product in the browser
+	.venv/bin/meta-infer studio
+
+test: setup ## Set up and run lint, types, import contracts and all fast tests
+	tools/test.sh
+
+test-full: setup ## What `make test` does, and everything that takes longer
+	tools/test.sh --full
+
+lint: setup ## Lint, types and import contracts only
+	tools/test.sh --lint
+
+clean: ## Remove the virtual environment and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

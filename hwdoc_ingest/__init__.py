@@ -1,0 +1,1 @@
+"""From documents to a SpecDraft: pages, OCR, tables, registers, device trees."""

@@ -1,0 +1,106 @@
+"""What an action is: one proposed change to one model, and the kind that knows how to make it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+import onnx_ir as ir
+
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.values import JsonMap, Value
+
+
+class Reason(Value):
+    """One step of the argument for an action."""
+
+    claim: str
+    """A full sentence."""
+    spec_field: str | None = None
+    """Path of the spec value it rests on, such as `compute_units.npu.data_types`."""
+    spec_value: str | None = None
+    """That value as text, with its unit."""
+    law: str | None = None
+    """The rule or publication it rests on."""
+
+
+class Alternative(Value):
+    """What else could have been done, and why it was not."""
+
+    option: str
+    reason: str
+
+
+class Action(Value):
+    """One change to one model, as plain data: which kind, where, with which parameters, and why."""
+
+    format: Literal["metainfer.action/1"] = "metainfer.action/1"
+    kind: str
+    nodes: tuple[str, ...]
+    """Node ids; the first one is the node that the action stands on."""
+    params: JsonMap = {}
+    """Checked by the kind's own `Params` model."""
+    why: tuple[Reason, ...] = ()
+    constraint: str = ""
+    """The hardware constraint that it satisfies, in one sentence."""
+    alternatives: tuple[Alternative, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Stable name of this action in its policy."""
+        return f"{self.kind}@{self.nodes[0]}"
+
+
+class Refusal(Value):
+    """Why a kind did not propose an action at a place where its pattern matched."""
+
+    kind: str
+    nodes: tuple[str, ...]
+    reason: str
+
+
+class Obligation(Value):
+    """What must hold before a rewrite is trusted."""
+
+    relative: float | None = None
+    absolute: float | None = None
+    """Same outputs within |y - x| <= absolute + relative * max|x|; None where the effect is measured against a budget."""
+    why: str
+
+
+class RiskFacts(Value):
+    """What can go wrong with actions of a kind; policy/risk.py combines them."""
+
+    changes_numbers: bool
+    needs_calibration: bool
+    device_dependent: bool
+
+
+class ActionKind(ABC):
+    """One way to change a model. Its class docstring is the text that a reviewer reads."""
+
+    name: ClassVar[str]
+    """Also the word in the field `action` of a policy file."""
+    obligation: ClassVar[Obligation]
+    risk: ClassVar[RiskFacts]
+    Params: ClassVar[type[Value]] = Value
+
+    @abstractmethod
+    def propose(
+        self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
+    ) -> Iterator[Action | Refusal]:
+        """Every place where the kind's pattern matches: an action, or a refusal with the reason. Changes nothing."""
+
+    @abstractmethod
+    def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
+        """Why this action is not legal here, or None. Runs on proposals and on people's overrides alike."""
+
+    @abstractmethod
+    def rewrite(self, model: ir.Model, action: Action) -> None:
+        """Changes the model in place; the caller cloned it, and removes initializers that nothing reads any more."""
+
+    @abstractmethod
+    def sentence(self, action: Action) -> str:
+        """What the action does, in one sentence for people."""

@@ -1,0 +1,1 @@
+"""One action kind a file."""

@@ -1,0 +1,1 @@
+"""The signed bundle: reading and verifying. Signing lives in review_store."""

@@ -1,0 +1,9 @@
+"""Commands of `meta-infer`: spec."""
+
+from __future__ import annotations
+
+import typer
+
+
+def commands(app: typer.Typer) -> None:
+    """Adds the commands to `app`."""

@@ -1,0 +1,1 @@
+"""What a node costs on a spec: predictions, labelled as such."""

@@ -1,0 +1,1 @@
+"""Models: import, node ids, static shapes, folding, and questions about a graph."""

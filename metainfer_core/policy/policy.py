@@ -1,0 +1,110 @@
+"""Policy: the ordered actions for one model on one spec, with the evidence for each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from metainfer_core.actions.action import Alternative, Reason, Refusal
+from metainfer_core.values import JsonMap, Value, canonical_json, sha256
+
+
+class OutputEffect(Value):
+    """How far one output of the model moved, over all samples. Signal-to-noise in decibels; channels along axis 1."""
+
+    output: str
+    sqnr_db: float | None = None
+    """None: no error at all."""
+    worst_channel: int | None = None
+    worst_channel_sqnr_db: float | None = None
+    dead_channels: int = 0
+    """Channels that vary in the reference and are constant afterwards."""
+    channels: int = 1
+    range_use: float | None = None
+    """Share of the integer codes that the tensor's values span, 0 to 1."""
+    argmax_flips: int | None = None
+    """Samples whose greatest element along the last axis moved."""
+    max_abs_error: float = 0.0
+    cosine: float | None = None
+    """Shown because people know it; never decisive."""
+
+
+class Effect(Value):
+    """A measured change of the model's outputs against the unchanged model."""
+
+    outputs: tuple[OutputEffect, ...]
+    samples: int
+    data: str
+    """What the inputs were; says `random inputs` where no data was given."""
+
+
+class Evidence(Value):
+    """What is known about one action's effect. Predicted and measured are never mixed."""
+
+    alone: Effect | None = None
+    together: Effect | None = None
+    predicted_time_us: tuple[float, float] | None = None
+    """Change of time on the spec, low and high end of the interval; negative is faster."""
+    predicted_bytes: int | None = None
+    """Change of bytes moved."""
+
+
+class Risk(Value):
+    """How dangerous an action is, and why."""
+
+    level: Literal["low", "medium", "high"]
+    facts: tuple[str, ...]
+
+
+class PolicyAction(Value):
+    """One line of a policy: the plain fields of `.policy` files, then ours, then the reviewers'."""
+
+    node_id: str
+    action: str
+    params: JsonMap = {}
+
+    nodes: tuple[str, ...] = ()
+    """All nodes that it changes; `node_id` is the first."""
+    sentence: str = ""
+    why: tuple[Reason, ...] = ()
+    constraint: str = ""
+    alternatives: tuple[Alternative, ...] = ()
+    evidence: Evidence = Evidence()
+    risk: Risk | None = None
+
+    override: bool | JsonMap | None = None
+    """False switches the action off; an object replaces parameters."""
+    review_required: bool | None = None
+    zero_point_clip: bool | None = None
+    precision_sensitive: bool | None = None
+
+    @property
+    def id(self) -> str:
+        """Stable name of this action in its policy."""
+        return f"{self.action}@{self.node_id}"
+
+    @property
+    def content_digest(self) -> str:
+        """Digest of what will be done: of the plain fields, the nodes and the reviewers' fields, not of the evidence."""
+        keys = ("node_id", "action", "params", "nodes", "override", "zero_point_clip", "precision_sensitive")
+        plain: dict[str, Any] = self.plain()
+        return sha256(canonical_json({key: plain[key] for key in keys if key in plain}))
+
+
+class Policy(Value):
+    """All actions for one model on one spec."""
+
+    version: Literal["1.2"] = "1.2"
+    actions: tuple[PolicyAction, ...]
+
+    format: Literal["metainfer.policy/1"] = "metainfer.policy/1"
+    name: str = ""
+    model_digest: str | None = None
+    """None in a plain policy that people or other tools wrote: it is bound when it is used."""
+    spec_digest: str | None = None
+    """`values_digest` of the spec."""
+    ruleset_digest: str | None = None
+    refusals: tuple[Refusal, ...] = ()
+    objective: JsonMap = {}
+    candidates: tuple[JsonMap, ...] = ()
+    """The best candidates with their predicted latency, best first."""
+    calibration: str = ""

@@ -1,0 +1,1 @@
+"""Who decided what about which value: an append-only record, and signing."""
