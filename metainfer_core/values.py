@@ -19,7 +19,7 @@ class FrozenDict(dict[Any, Any]):
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("A value cannot change: build a new one.")
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (dict(self),)

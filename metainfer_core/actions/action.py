@@ -66,7 +66,7 @@ class Obligation(Value):
 
     relative: float | None = None
     absolute: float | None = None
-    """Same outputs within |y - x| <= absolute + relative * max|x|; None where the effect is measured against a budget."""
+    """Same outputs within |y - x| <= absolute + relative * max|x|. None: held against a budget instead."""
     why: str
 
 

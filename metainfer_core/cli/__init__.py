@@ -8,7 +8,10 @@ import typer
 
 from metainfer_core.cli import console
 
-EPILOG = "Exit status: 0 done · 1 a negative verdict · 2 bad input or usage · 3 refused for trust · 70 our own defect · 130 interrupted."
+EPILOG = (
+    "Exit status: 0 done · 1 a negative verdict · 2 bad input or usage · "
+    "3 refused for trust · 70 our own defect · 130 interrupted."
+)
 
 
 def build_app() -> typer.Typer:

@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -32,7 +32,7 @@ def run(app: typer.Typer) -> None:
     except typer.Abort:
         _leave(130, "Interrupted.")
     except TyperException as error:  # wrong options or arguments; its message is the usage and what is wrong
-        error.show()
+        cast(Any, error).show()
         _leave(2, "", what=error.format_message())
     except MetaInferError as error:
         _leave(error.exit_status, str(error), what=error.what, why=error.why, fix=error.fix, kind=type(error).__name__)

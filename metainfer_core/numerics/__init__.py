@@ -1,1 +1,1 @@
-"""Arithmetic as the hardware does it: kernels, the program that calls them, the simulator, and metrics that tell the truth."""
+"""Arithmetic as the hardware does it: kernels, the program that calls them, the simulator, and honest metrics."""

@@ -1,4 +1,4 @@
-"""Program: the adapted model as an ordered list of kernel calls. The simulator runs it; code generation writes it out."""
+"""Program: the adapted model as an ordered list of kernel calls. The simulator runs it; codegen writes it out."""
 
 from __future__ import annotations
 

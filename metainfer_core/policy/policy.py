@@ -84,7 +84,7 @@ class PolicyAction(Value):
 
     @property
     def content_digest(self) -> str:
-        """Digest of what will be done: of the plain fields, the nodes and the reviewers' fields, not of the evidence."""
+        """Digest of what will be done (plain fields, nodes, reviewers' fields), not of the evidence for it."""
         keys = ("node_id", "action", "params", "nodes", "override", "zero_point_clip", "precision_sensitive")
         plain: dict[str, Any] = self.plain()
         return sha256(canonical_json({key: plain[key] for key in keys if key in plain}))
