@@ -28,6 +28,9 @@ class Tensor(Value):
     constant: str | None = None
     """Digest of its bytes (little-endian, row-major) where it is a constant; the bytes travel beside the program."""
 
+    memory: str | None = None
+    """Memory of the spec that a place action chose for it; None where none did."""
+
     @property
     def size_bytes(self) -> int:
         """Bytes without padding."""
