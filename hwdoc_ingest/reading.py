@@ -1,0 +1,33 @@
+"""Reading: what one document says, before the documents of a chip are put side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.values import Value
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many steps are done, and how many there are (0: not known)."""
+
+
+class Reading(Value):
+    """All that was read in one document.
+
+    In every candidate a number stands in its field's base unit (hwdoc_ingest/fields.yaml). An address (unit `addr`)
+    is hex text, such as `0xfe000000`, so that all 64 bits survive JSON. `page` counts from 1; it is the line in a text
+    file and the sheet's name in a workbook.
+    """
+
+    format: Literal["metainfer.reading/1"] = "metainfer.reading/1"
+    key: str
+    """Key of the document in the draft's `sources`; every candidate's `source` is this key."""
+    source: DraftSource
+    candidates: tuple[Candidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What could not be read or is not certain, each with its place."""
+
+
+def no_progress(step: str, done: int, total: int) -> None:
+    """Takes progress and shows nothing."""
