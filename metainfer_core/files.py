@@ -14,6 +14,8 @@ MEBIBYTE = 1 << 20
 def read_bytes(path: Path, what: str, limit_bytes: int = 64 * MEBIBYTE) -> bytes:
     """The bytes of a regular file of at most `limit_bytes`; raises InputError that calls the file a `what`."""
     try:
+        if "\0" in str(path):
+            raise InputError(f"{str(path)!r}: this cannot be a path.", "It holds a NUL character.", "Check the path.")
         if not path.exists():
             raise InputError(f"{path}: there is no such {what}.", fix="Check the path.")
         if not path.is_file():
@@ -30,8 +32,6 @@ def read_bytes(path: Path, what: str, limit_bytes: int = 64 * MEBIBYTE) -> bytes
         raise InputError(
             f"{path}: the {what} cannot be read.", f"{error.strerror or error}.", "Check the path and its permissions."
         ) from error
-    except ValueError as error:  # a NUL in the path
-        raise InputError(f"{str(path)!r}: this cannot be a path.", f"{error}.", "Check the path.") from error
 
 
 def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:

@@ -114,9 +114,21 @@ def read_json(data: bytes, source: str = "JSON") -> Any:
     def no_constant(name: str) -> None:
         raise InputError(f"{source}: {name} is not a JSON number.", fix="Use a finite number.")
 
+    def exact(digits: str) -> int | float:
+        number = int(digits)
+        if abs(number) < 1 << 53:
+            return number
+        if len(digits) < 25 and rfc8785.dumps(float(number)) == digits.encode():
+            return float(number)  # JSON numbers are doubles (RFC 8785): one of this size is written without a dot
+        raise InputError(
+            f"{source}: the number {digits[:40]} would lose digits.",
+            "A JSON number holds integers up to 2^53.",
+            'Write it as hex text, such as "0x20000000000001".',
+        )
+
     try:
         text = data.decode("utf-8")
-        return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant)
+        return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=exact)
     except UnicodeDecodeError as error:
         raise InputError(f"{source}: byte {error.start} is not UTF-8.", fix="Save the file as UTF-8 text.") from error
     except json.JSONDecodeError as error:

@@ -51,6 +51,8 @@ def run(app: typer.Typer) -> None:
         )
         _leave(defect.exit_status, str(defect), what=defect.what, fix=defect.fix, kind="DefectError")
     else:
+        if status == 130:  # typer has turned Ctrl-C into a status
+            _leave(130, "Interrupted.")
         sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -1,0 +1,5 @@
+"""`python -m metainfer_core` is the command `meta-infer`."""
+
+from metainfer_core.cli import main
+
+main()

@@ -1,0 +1,58 @@
+"""The shape of the house, held by tests: who may import what, how long files are, what the text may not say."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("metainfer_core", "hwdoc_ingest", "review_store", "studio", "pages")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def tracked_text() -> list[Path]:
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    binary = {".png", ".pdf", ".onnx", ".npz", ".lock", ".bin"}
+    return [ROOT / name for name in names if name and Path(name).suffix not in binary and (ROOT / name).is_file()]
+
+
+def test_only_the_studio_imports_streamlit():
+    for path in SOURCES:
+        if path.is_relative_to(ROOT / "studio") or path.is_relative_to(ROOT / "pages"):
+            continue
+        assert "streamlit" not in path.read_text(), path
+
+
+def test_no_room_for_odds_and_ends():
+    names = {part for path in SOURCES for part in path.relative_to(ROOT).with_suffix("").parts}
+    assert names.isdisjoint({"utils", "util", "helpers", "helper", "common", "misc"})
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_says_what_it_is_and_is_not_too_long(path):
+    text = path.read_text()
+    assert ast.get_docstring(ast.parse(text)), "the file has no docstring"
+    assert text.count("\n") <= 500, "over 500 lines: split it"
+
+
+def test_packages_print_nothing_and_configure_no_logging():
+    for path in SOURCES:
+        calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+        assert calls.isdisjoint({"print", "logging.basicConfig", "eval", "exec", "os.system", "pickle.loads"}), path
+
+
+def test_the_text_speaks_of_the_project_alone():
+    machine = re.compile(r"/work/|/root/|/tmp/[a-z]|index-url|files\.pythonhosted|registry\.npmjs", re.IGNORECASE)
+    for path in tracked_text():
+        if path == Path(__file__).resolve():
+            continue
+        found = machine.search(path.read_text(errors="replace"))
+        assert found is None, f"{path}: {found.group()}"
+
+
+def test_app_only_calls_the_frame():
+    app = ROOT / "app.py"
+    calls = [node for node in ast.walk(ast.parse(app.read_text())) if isinstance(node, ast.Call)]
+    assert [ast.unparse(call.func) for call in calls] == ["frame"]
