@@ -1,0 +1,57 @@
+"""What a built program really does, as read back from it: steps, tensors, arenas. Plain data, no planner behind it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from metainfer_core.numerics.program import ElementType
+from metainfer_core.values import FrozenMap, Value
+
+
+class RealisedTensor(Value):
+    """One array as the program addresses it."""
+
+    name: str
+    element_type: ElementType
+    shape: tuple[int, ...]
+    size_bytes: int
+    memory: str | None
+    """Arena that holds it, named after the spec's memory; None for a constant."""
+    offset_bytes: int | None
+    """From the start of its arena; None for a constant."""
+    is_constant: bool
+    granularity: Literal["tensor", "channel"] | None = None
+    """How finely it is quantized; None where it is not."""
+    symmetric: bool | None = None
+    """Whether every zero point is 0; None where it is not quantized."""
+
+
+class RealisedStep(Value):
+    """One kernel call as the program makes it, in execution order."""
+
+    kernel: str
+    node_ids: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    scratch: tuple[str, ...] = ()
+    unit: str | None = None
+
+
+class Arena(Value):
+    """One static block of memory of the program."""
+
+    size_bytes: int
+    alignment_bytes: int
+
+
+class RealisedGraph(Value):
+    """A built program, as read back from its binary."""
+
+    format: Literal["metainfer.realised/1"] = "metainfer.realised/1"
+    target: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    steps: tuple[RealisedStep, ...]
+    tensors: tuple[RealisedTensor, ...]
+    arenas: FrozenMap[Arena]
+    """Keyed by the name of the spec's memory."""

@@ -1,0 +1,160 @@
+"""Inputs to measure on: a .npz file, a function that makes them, or seeded random ones that are labelled so."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.errors import InputError
+from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.values import sha256
+
+Feeds = Mapping[str, np.ndarray]
+"""One array per graph input, for one inference."""
+
+DATA_LIMIT_BYTES = 512 * MEBIBYTE
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Inputs for several inferences."""
+
+    feeds: tuple[Feeds, ...]
+    label: str
+    """What the data is, in words that a reviewer reads."""
+    digest: str
+    is_random: bool
+
+
+def random_samples(model: ir.Model, count: int = 8, seed: int = 0) -> Samples:
+    """Seeded random inputs: standard normal for floats, 0..255 for integers, both for booleans."""
+    generator = np.random.default_rng(seed)
+
+    def array(value: ir.Value) -> np.ndarray:
+        shape, kind = _static(value)
+        if kind.kind == "f":
+            return generator.standard_normal(shape).astype(kind)
+        return generator.integers(0, 2 if kind.kind == "b" else 256, shape).astype(kind)
+
+    feeds = tuple({value.name: array(value) for value in model.graph.inputs} for _ in range(count))
+    return Samples(feeds, f"{count} random inputs, seed {seed}", _digest(feeds), is_random=True)  # type: ignore[arg-type]
+
+
+def read_samples(source: str, model: ir.Model, limit: int = 64) -> Samples:
+    """Samples for `model` from `source`: the path of a .npz file, or `package:function`.
+
+    The file, or what the function returns, maps each graph input to an array whose first axis counts the samples.
+    At most `limit` samples are used.
+
+    Raises:
+        InputError: an array is missing, has another shape or type, or is not finite.
+    """
+    arrays, label = _call(source) if _is_function(source) else _read_npz(Path(source))
+    count = _sample_count(arrays, model, source)
+    used = min(count, limit)
+    feeds = tuple(
+        {str(value.name): _checked(arrays[str(value.name)][index], value, source) for value in model.graph.inputs}
+        for index in range(used)
+    )
+    note = f" (first {used} of {count})" if used < count else ""
+    return Samples(feeds, f"{used} samples of {label}{note}", _digest(feeds), is_random=False)
+
+
+def _is_function(source: str) -> bool:
+    return ":" in source and not Path(source).exists() and "/" not in source
+
+
+def _call(source: str) -> tuple[dict[str, np.ndarray], str]:
+    module_name, _, function_name = source.partition(":")
+    try:
+        arrays = getattr(importlib.import_module(module_name), function_name)()
+        return {str(key): np.asarray(value) for key, value in dict(arrays).items()}, source
+    except Exception as error:  # the user's own code: anything can happen
+        raise InputError(
+            f"{source}: this function gave no data.",
+            f"{type(error).__name__}: {error}.",
+            "It must take nothing and return a mapping of input name to array.",
+        ) from error
+
+
+def _read_npz(path: Path) -> tuple[dict[str, np.ndarray], str]:
+    data = read_bytes(path, "data file", DATA_LIMIT_BYTES)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+        if unpacked > 4 * DATA_LIMIT_BYTES:
+            raise InputError(f"{path}: the arrays are too large.", f"They take {unpacked:,} bytes unpacked.")
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}, path.name
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{path}: this is not a .npz file of plain arrays.",
+            f"{error}.",
+            "Save it with numpy.savez(path, **{input_name: array}).",
+        ) from error
+
+
+def _sample_count(arrays: Mapping[str, np.ndarray], model: ir.Model, source: str) -> int:
+    names = [str(value.name) for value in model.graph.inputs]
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        found = ", ".join(sorted(arrays)) or "nothing"
+        raise InputError(
+            f"{source}: there is no array for the input {missing[0]}.",
+            f"The model reads {', '.join(names)}; the data holds {found}.",
+            "Name each array after the graph input that it feeds.",
+        )
+    counts = {name: arrays[name].shape[0] if arrays[name].ndim else 0 for name in names}
+    if len(set(counts.values())) != 1 or not all(counts.values()):
+        raise InputError(
+            f"{source}: the arrays hold different numbers of samples.",
+            ", ".join(f"{name}: {count}" for name, count in counts.items()) + ".",
+            "The first axis of each array counts the samples.",
+        )
+    return counts[names[0]]
+
+
+def _checked(array: np.ndarray, value: ir.Value, source: str) -> np.ndarray:
+    shape, kind = _static(value)
+    if array.shape != shape and array.size == np.prod(shape, dtype=int) and array.shape == shape[1:]:
+        array = array.reshape(shape)  # a sample without the batch axis of 1
+    if array.shape != shape or array.dtype != kind:
+        raise InputError(
+            f"{source}: a sample of {value.name} has the shape {list(array.shape)} and the type {array.dtype}.",
+            f"The model reads {list(shape)} of {kind}.",
+            "Give samples of this shape and type, with one axis more in front that counts them.",
+        )
+    if kind.kind == "f" and not np.isfinite(array).all():
+        raise InputError(
+            f"{source}: a sample of {value.name} holds NaN or infinity.",
+            "Ranges and errors cannot be measured on it.",
+            "Remove the sample.",
+        )
+    return np.ascontiguousarray(array)
+
+
+def _static(value: ir.Value) -> tuple[tuple[int, ...], np.dtype]:
+    if value.shape is None or value.dtype is None or not value.shape.is_static():
+        raise InputError(
+            f"The input {value.name} has no fixed shape.",
+            f"It is {value.shape}.",
+            f'Bind it first: meta-infer preprocess --input-shape "{value.name}=[...]".',
+        )
+    return tuple(int(extent) for extent in value.shape), np.dtype(value.dtype.numpy())  # type: ignore[arg-type]
+
+
+def _digest(feeds: tuple[Feeds, ...]) -> str:
+    state = hashlib.sha256()
+    for feed in feeds:
+        for name in sorted(feed):
+            array = np.ascontiguousarray(feed[name])
+            state.update(sha256(f"{name}|{array.dtype.str}|{array.shape}".encode() + array.tobytes()).encode())
+    return "sha256:" + state.hexdigest()
