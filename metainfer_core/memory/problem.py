@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import pydantic
+
 from metainfer_core.values import Value
 
 
@@ -9,12 +13,29 @@ class Buffer(Value):
     """One array that must lie in the memory while it is alive."""
 
     name: str
-    size_bytes: int
+    size_bytes: int = pydantic.Field(ge=0)
     start: int
     """First step that uses it."""
     end: int
     """One past the last step that uses it."""
-    alignment_bytes: int = 1
+    alignment_bytes: int = pydantic.Field(default=1, ge=1)
+    """Its address is a multiple of this, and so is what it occupies: the tail after the last byte is its own (vector
+    loads and DMA bursts touch it)."""
+
+    @pydantic.model_validator(mode="after")
+    def _lives(self) -> Buffer:
+        if self.end <= self.start:
+            raise ValueError(f"buffer {self.name!r} ends at {self.end}, which is not after its start {self.start}")
+        return self
+
+    @property
+    def occupied_bytes(self) -> int:
+        """Its size, rounded up to its alignment."""
+        return -(-self.size_bytes // self.alignment_bytes) * self.alignment_bytes
+
+    def meets(self, other: Buffer) -> bool:
+        """Whether both are alive at some one time."""
+        return self.start < other.end and other.start < self.end
 
 
 class MemoryProblem(Value):
@@ -25,6 +46,15 @@ class MemoryProblem(Value):
     capacity_bytes: int | None
     """A hard cap; None where the spec does not tell."""
     buffers: tuple[Buffer, ...]
+
+    @pydantic.model_validator(mode="after")
+    def _names_are_unique(self) -> MemoryProblem:
+        seen: set[str] = set()
+        for buffer in self.buffers:
+            if buffer.name in seen:
+                raise ValueError(f"two buffers are named {buffer.name!r}")
+            seen.add(buffer.name)
+        return self
 
 
 class Placement(Value):
@@ -48,4 +78,6 @@ class MemoryPlan(Value):
 class MemoryFault(Value):
     """Why a plan does not solve its problem."""
 
+    kind: Literal["missing", "unknown", "twice", "negative", "unaligned", "overlap", "capacity", "peak", "bound"]
     reason: str
+    """A full sentence that names the buffers and bytes."""

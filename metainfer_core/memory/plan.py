@@ -1,0 +1,71 @@
+"""The planner: the best of several, stopping at the lower bound; a cap is a cap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metainfer_core.errors import DoesNotFitError
+from metainfer_core.memory.first_fit import conflicts, first_fit, peak
+from metainfer_core.memory.greedy import ORDERS
+from metainfer_core.memory.hill_climb import hill_climb
+from metainfer_core.memory.lower_bound import lower_bound
+from metainfer_core.memory.problem import MemoryPlan, MemoryProblem, Placement
+
+SEARCH_STEPS = 2000
+SEARCH_WORK = 10_000_000
+"""Pairs of buffers that a search may visit, so that a large graph does not take minutes."""
+
+
+def plan(problem: MemoryProblem, steps: int = SEARCH_STEPS) -> MemoryPlan:
+    """A placement of every buffer with the lowest peak that the planners find.
+
+    Args:
+        problem: What to place. Sizes count as rounded up to their alignment.
+        steps: How many orders the search may try; it is only needed where no greedy order reaches the lower bound.
+
+    Raises:
+        DoesNotFitError: The bytes alive at one time, or the best peak found, are over the capacity.
+    """
+    bound = lower_bound(problem)
+    capacity = problem.capacity_bytes
+    if capacity is not None and bound > capacity:
+        raise _too_small(problem, bound, capacity, "At one step that many bytes are alive: no placement can help.")
+    buffers = problem.buffers
+    meeting = conflicts(buffers)
+    found: dict[str, Sequence[int]] = {}
+    best = ""
+    for name, order in ORDERS.items():
+        found[name] = first_fit(buffers, meeting, order(buffers))
+        if not best or peak(buffers, found[name]) < peak(buffers, found[best]):
+            best = name
+        if peak(buffers, found[best]) == bound:
+            break
+    else:
+        affordable = SEARCH_WORK // (1 + sum(map(len, meeting)))
+        climbed = hill_climb(buffers, ORDERS[best](buffers), bound, min(steps, affordable))
+        if peak(buffers, climbed) < peak(buffers, found[best]):
+            found["hill climb"], best = climbed, "hill climb"
+    height = peak(buffers, found[best])
+    if capacity is not None and height > capacity:
+        raise _too_small(
+            problem, height, capacity, f"The proven lower bound is {bound:,} bytes: a better plan may exist."
+        )
+    return MemoryPlan(
+        memory=problem.memory,
+        placements=tuple(
+            Placement(name=buffer.name, offset_bytes=offset)
+            for buffer, offset in zip(buffers, found[best], strict=True)
+        ),
+        peak_bytes=height,
+        lower_bound_bytes=bound,
+        planner=best,
+    )
+
+
+def _too_small(problem: MemoryProblem, needed: int, available: int, reason: str) -> DoesNotFitError:
+    return DoesNotFitError(
+        f"Memory {problem.memory!r} (memories.{problem.memory}.size_bytes less reserved_bytes)",
+        needed,
+        available,
+        fix=f"{reason} Place tensors in another memory, quantize, or fuse more.",
+    )
