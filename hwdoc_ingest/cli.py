@@ -1,9 +1,107 @@
-"""Commands of `meta-infer`: hwdoc_ingest."""
+"""Commands of `meta-infer`: ingest, which drafts a spec from documents."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
+import yaml
+
+from hwdoc_ingest.draft import draft, source_keys
+from hwdoc_ingest.fields import candidate_json
+from hwdoc_ingest.intake import read_safely
+from hwdoc_ingest.reading import Progress, Reading
+from metainfer_core.cli import console
+from metainfer_core.errors import InputError, MetaInferError
+from metainfer_core.files import write_bytes
+from metainfer_core.spec.draft import SpecDraft
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    app.command("ingest", epilog="Example: meta-infer ingest datasheet.pdf board.dtsi --chip rk3588 -o draft.yaml")(
+        ingest
+    )
+
+
+def ingest(
+    documents: Annotated[
+        list[Path], typer.Argument(metavar="DOC...", help="PDF, .xlsx, .csv, .svd, .dts, .dtsi or .dtb of one chip.")
+    ],
+    chip: Annotated[str, typer.Option("--chip", help="Name of the chip.")] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DRAFT.yaml", help="Where the draft goes.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Documents read at the same time.")] = 1,
+    json: console.Json = False,
+) -> None:
+    """Drafts the spec of a chip from its documents: each value with page, words and confidence."""
+    if output is not None and not chip.strip():
+        raise InputError(
+            "The draft needs the name of its chip.", "--output is given without --chip.", "Add --chip NAME."
+        )
+    with console.progress("ingest") as progress:
+        outcomes = read_all(documents, progress, workers)
+    readings = [outcome for outcome in outcomes if isinstance(outcome, Reading)]
+    if len(documents) == 1 and isinstance(outcomes[0], MetaInferError):
+        raise outcomes[0]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, MetaInferError)]
+    for error in failed:
+        typer.echo(str(error), err=True)
+    if output is not None and readings:
+        write_bytes(output, _draft_bytes(draft(chip.strip(), readings)), "draft")
+    answers = [_answer(path, outcome) for path, outcome in zip(documents, outcomes, strict=True)]
+    data = answers[0] if len(answers) == 1 else {"documents": answers}
+    console.emit(json, data, _text(documents, outcomes, output if readings else None))
+    if failed:
+        raise typer.Exit(max(error.exit_status for error in failed))
+
+
+def read_all(documents: Sequence[Path], progress: Progress, workers: int) -> list[Reading | MetaInferError]:
+    """What was read in each document, or why it could not be: one that fails does not stop the others."""
+    lock = threading.Lock()
+
+    def read(path: Path, key: str) -> Reading | MetaInferError:
+        def say(step: str, done: int, total: int) -> None:
+            with lock:
+                progress(f"{path.name}: {step}", done, total)
+
+        try:
+            return read_safely(path, key, say)
+        except MetaInferError as error:
+            return error
+
+    keys = source_keys([path.name for path in documents])
+    if workers == 1:
+        return [read(path, key) for path, key in zip(documents, keys, strict=True)]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(read, documents, keys))
+
+
+def _answer(path: Path, outcome: Reading | MetaInferError) -> dict[str, Any]:
+    if isinstance(outcome, MetaInferError):
+        told = {"kind": type(outcome).__name__, "what": outcome.what, "why": outcome.why, "fix": outcome.fix}
+        return {"doc": path.name, "candidates": [], "error": told}
+    candidates = [candidate_json(candidate) for candidate in outcome.candidates]
+    return {"doc": path.name, "candidates": candidates, "notes": list(outcome.notes)}
+
+
+def _text(documents: Sequence[Path], outcomes: Sequence[Reading | MetaInferError], output: Path | None) -> str:
+    lines = []
+    for path, outcome in zip(documents, outcomes, strict=True):
+        if isinstance(outcome, MetaInferError):
+            lines.append(f"{path.name}: not read")
+            continue
+        fields = len({candidate.field for candidate in outcome.candidates})
+        lines.append(f"{path.name}: {len(outcome.candidates)} candidates for {fields} kinds of field")
+        lines += [f"  note: {note}" for note in outcome.notes]
+    lines.append(f"Draft: {output}" if output else "No draft was written (--output DRAFT.yaml writes one).")
+    return "\n".join(lines)
+
+
+def _draft_bytes(value: SpecDraft) -> bytes:
+    return yaml.safe_dump(value.plain(), sort_keys=False, allow_unicode=True, width=120).encode()

@@ -1,0 +1,149 @@
+"""Reads a document that nobody vouches for: in a child process with limits, whose answer comes back as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from hwdoc_ingest.reading import Progress, Reading
+from metainfer_core.errors import DefectError, InputError, MetaInferError, UnsupportedError
+from metainfer_core.values import Value
+
+
+class Limits(Value):
+    """What the reading of one document may take."""
+
+    memory_bytes: int = 8 << 30
+    """Address space. OCR maps several GiB and touches a part of it."""
+    seconds: float = 3600.0
+    """Wall clock, all pages together."""
+    silent_seconds: float = 600.0
+    """Wall clock between two signs of progress."""
+    cpu_seconds: int = 7200
+    answer_bytes: int = 256 << 20
+
+
+DEFAULT_LIMITS = Limits()
+_CHILD = (sys.executable, "-m", "hwdoc_ingest.intake_child")
+_STDERR_TAIL_BYTES = 2000
+
+
+def read_safely(path: Path, key: str, progress: Progress, limits: Limits = DEFAULT_LIMITS) -> Reading:
+    """`read_document` in a child process with `limits`.
+
+    Raises:
+        InputError: The document is no document, broken, locked or hostile, or takes more than it may.
+    """
+    answer_out, answer_in = os.pipe()
+    with tempfile.TemporaryFile() as errors, os.fdopen(answer_out, "rb") as answers:
+        try:
+            child = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "hwdoc_ingest.intake_child",
+                    str(answer_in),
+                    str(path),
+                    key,
+                    limits.to_json().decode(),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=(answer_in,),
+                start_new_session=True,
+            )
+        except ValueError as error:  # a NUL in the path
+            raise InputError(f"{str(path)!r}: this cannot be a path.", f"{error}.", "Check the path.") from error
+        finally:
+            os.close(answer_in)
+        try:
+            answer = _follow(answers, path, progress, limits)
+            status = child.wait(timeout=30)
+        finally:
+            _end(child)
+        if answer is None:
+            raise _death(path, status, limits, _tail(errors))
+    if "error" in answer:
+        raise _error(answer["error"])
+    return Reading.from_plain(answer["reading"], f"{path}: what was read")
+
+
+def _follow(answers: IO[bytes], path: Path, progress: Progress, limits: Limits) -> dict[str, Any] | None:
+    """Hands progress on until the child's last line, which is its answer; None when it died without one."""
+    begin = last_sign = time.monotonic()
+    waiting = b""
+    received = 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(answers, selectors.EVENT_READ)
+        while True:
+            now = time.monotonic()
+            left = min(begin + limits.seconds, last_sign + limits.silent_seconds) - now
+            if left <= 0:
+                raise InputError(
+                    f"{path}: reading this document takes too long.",
+                    f"It was stopped after {now - begin:.0f} s (at most {limits.seconds:.0f} s in all, "
+                    f"{limits.silent_seconds:.0f} s for one page).",
+                    "Give the pages that matter as a document of their own.",
+                )
+            if not selector.select(timeout=left):
+                continue
+            chunk = os.read(answers.fileno(), 1 << 16)
+            if not chunk:
+                return None
+            received += len(chunk)
+            if received > limits.answer_bytes:
+                raise InputError(
+                    f"{path}: this document says more than can be taken in.",
+                    f"What was read in it exceeds {limits.answer_bytes:,} bytes.",
+                    "Give the part of it that describes the hardware.",
+                )
+            last_sign = time.monotonic()
+            if b"\n" not in chunk:
+                waiting += chunk
+                continue
+            *lines, waiting = (waiting + chunk).split(b"\n")
+            for line in lines:
+                message: dict[str, Any] = json.loads(line)
+                if "progress" not in message:
+                    return message
+                step, done, total = message["progress"]
+                progress(step, done, total)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _tail(errors: IO[bytes]) -> str:
+    errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, errors.tell() - _STDERR_TAIL_BYTES))
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _death(path: Path, status: int, limits: Limits, last_words: str) -> MetaInferError:
+    if status == -signal.SIGXCPU:
+        why = f"It took more than {limits.cpu_seconds} s of computing."
+    elif status < 0:
+        why = f"The reader was ended by signal {-status} ({signal.Signals(-status).name}). {last_words}"
+    else:
+        why = f"The reader ended with status {status}. {last_words}"
+    return InputError(
+        f"{path}: this document cannot be read.", why, "Give the pages that matter as a document of their own."
+    )
+
+
+def _error(told: dict[str, str]) -> MetaInferError:
+    kinds = {kind.__name__: kind for kind in (InputError, UnsupportedError, DefectError)}
+    return kinds.get(told["kind"], DefectError)(told["what"], told["why"], told["fix"])

@@ -1,0 +1,68 @@
+"""The child process of intake: limits itself, reads one document, answers in JSON lines on a pipe."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from hwdoc_ingest.intake import Limits
+from hwdoc_ingest.read_document import read_document
+from metainfer_core.errors import MetaInferError
+
+_CLONE_NEWNET = 0x40000000
+_PR_SET_PDEATHSIG = 1
+
+
+def main(descriptor: int, path: str, key: str, limits: Limits) -> None:
+    """Reads the document at `path` and writes progress and one answer to the pipe `descriptor`."""
+    _limit(limits)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as pipe:
+
+        def say(message: dict[str, Any]) -> None:
+            pipe.write(json.dumps(message) + "\n")
+            pipe.flush()
+
+        def progress(step: str, done: int, total: int) -> None:
+            say({"progress": [step, done, total]})
+
+        try:
+            say({"reading": read_document(Path(path), key, progress).plain()})
+        except MetaInferError as error:
+            say({"error": _told(type(error).__name__, error.what, error.why, error.fix)})
+        except MemoryError:
+            why = f"It needs more than the {limits.memory_bytes >> 20:,} MiB that one document may take."
+            fix = "Give the pages that matter as a document of their own."
+            say({"error": _told("InputError", f"{path}: this document cannot be read.", why, fix)})
+        except RecursionError:
+            fix = "Get the document again from its vendor."
+            say({"error": _told("InputError", f"{path}: this document is nested too deeply.", "", fix)})
+        except Exception as error:  # the border of the child: the parent tells it as a defect with this place
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{path}: a defect in its reader: {type(error).__name__}: {error}"
+            why = f"At {Path(place.filename).name}:{place.lineno} in {place.name}."
+            say({"error": _told("DefectError", what, why, "Report it with the document.")})
+
+
+def _told(kind: str, what: str, why: str, fix: str) -> dict[str, str]:
+    return {"kind": kind, "what": what, "why": why, "fix": fix}
+
+
+def _limit(limits: Limits) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 5))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # no orphan when the parent is killed
+        libc.unshare(_CLONE_NEWNET)  # no network; needs a privilege, without which it changes nothing
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], Limits.from_json(sys.argv[4].encode()))

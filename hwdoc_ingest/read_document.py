@@ -1,0 +1,205 @@
+"""Reads one document in this process: what kind it is stands in its first bytes, never in its name."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from hwdoc_ingest.reading import Progress, Reading
+from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.files import MEBIBYTE
+
+Kind = Literal["pdf", "workbook", "table", "svd", "device-tree", "device-tree-blob"]
+
+LIMIT_BYTES: Mapping[Kind, int] = {
+    "pdf": 512 * MEBIBYTE,
+    "workbook": 64 * MEBIBYTE,
+    "table": 64 * MEBIBYTE,
+    "svd": 128 * MEBIBYTE,
+    "device-tree": 16 * MEBIBYTE,
+    "device-tree-blob": 16 * MEBIBYTE,
+}
+"""Largest document of each kind that is read."""
+
+READABLE = "PDF, register workbooks (.xlsx, .csv), CMSIS-SVD and device trees (.dts, .dtsi, .dtb) are read."
+
+_SAMPLE_BYTES = 1 << 16
+_OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
+    (b"MZ", "a Windows program"),
+    (b"\x7fELF", "a Linux program"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file of the old binary kind (.xls, .doc); save it as .xlsx"),
+    (b"\x1f\x8b", "a gzip archive; unpack it"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it"),
+    (b"BZh", "a bzip2 archive; unpack it"),
+    (b"\xfd7zXZ\x00", "an xz archive; unpack it"),
+    (b"Rar!", "a RAR archive; unpack it"),
+    (b"\x89PNG", "a PNG picture; put it into a PDF"),
+    (b"\xff\xd8\xff", "a JPEG picture; put it into a PDF"),
+    (b"II*\x00", "a TIFF picture; put it into a PDF"),
+    (b"MM\x00*", "a TIFF picture; put it into a PDF"),
+    (b"%!PS", "a PostScript file; convert it to PDF"),
+    (b"{\\rtf", "an RTF text; save it as PDF"),
+)
+_DEVICE_TREE = re.compile(
+    rb"/dts-v1/|/plugin/|/delete-(?:node|property)/"
+    rb"|^[ \t]*(?:/|&?[\w{][\w,.+@:&/{} \t-]*)[ \t]*\{[ \t]*(?:/[/*].*)?\r?$",
+    re.M,
+)
+
+
+def read_document(path: Path, key: str, progress: Progress) -> Reading:
+    """All candidates of the document at `path`; raises InputError when it is not one, broken, locked or hostile.
+
+    Args:
+        path: The document. `intake.read_safely` does the same in a limited process.
+        key: Key of the document in the draft's sources.
+        progress: Called at least once a page or a thousand lines.
+    """
+    readers: Mapping[Kind, Callable[[Path, str, Progress], Reading]] = {
+        "pdf": _read_pdf,
+        "workbook": _read_workbook,
+        "table": _read_table,
+        "svd": _read_svd,
+        "device-tree": _read_device_tree,
+        "device-tree-blob": _read_device_tree_blob,
+    }
+    kind = kind_of(path)
+    try:
+        return readers[kind](path, key, progress)
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(
+            f"{path}: this installation cannot read a {kind}.",
+            f"The package {error.name!r} is missing.",
+            "Install meta-infer with its extra 'ingest'.",
+        ) from error
+
+
+def kind_of(path: Path) -> Kind:
+    """What the document is by its first bytes; raises InputError when it is nothing that is read, or too large."""
+    size, start = _first_bytes(path)
+    kind = _kind(path, start)
+    if size > LIMIT_BYTES[kind]:
+        raise InputError(
+            f"{path}: the document is too large.",
+            f"It has {size:,} bytes; at most {LIMIT_BYTES[kind]:,} of a {kind} are read.",
+            "Give the part of it that describes the hardware.",
+        )
+    return kind
+
+
+def _first_bytes(path: Path) -> tuple[int, bytes]:
+    try:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such document.", fix="Check the path.")
+        if not path.is_file():
+            raise InputError(f"{path}: this is not a file.", "A document was expected.", "Give the path of a file.")
+        with path.open("rb") as file:
+            return path.stat().st_size, file.read(_SAMPLE_BYTES)
+    except OSError as error:
+        raise InputError(
+            f"{path}: the document cannot be read.",
+            f"{error.strerror or error}.",
+            "Check the path and its permissions.",
+        ) from error
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{str(path)!r}: this cannot be a path.", f"{error}.", "Check the path.") from error
+
+
+def _kind(path: Path, start: bytes) -> Kind:
+    if not start.strip(b"\x00 \t\r\n"):
+        raise InputError(f"{path}: the document is empty.", READABLE, "Get the file again.")
+    if b"%PDF-" in start[:1024]:
+        return "pdf"
+    if start.startswith(b"\xd0\x0d\xfe\xed"):
+        return "device-tree-blob"
+    if start.startswith(b"PK\x03\x04"):
+        return _kind_of_archive(path)
+    for magic, name in _OTHER_KINDS:
+        if start.startswith(magic):
+            raise InputError(f"{path}: this is {name}.", READABLE, "Give a document of one of these kinds.")
+    return _kind_of_text(path, start)
+
+
+def _kind_of_archive(path: Path) -> Kind:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise InputError(
+            f"{path}: the archive is broken.", f"{error}.", "Get the file again, or save the workbook anew."
+        ) from error
+    if "xl/workbook.xml" in names:
+        return "workbook"
+    raise InputError(
+        f"{path}: this is a zip archive and no workbook.", READABLE, "Unpack it, or save the sheet as .xlsx or .csv."
+    )
+
+
+def _kind_of_text(path: Path, start: bytes) -> Kind:
+    utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not utf16 and (b"\x00" in start or sum(byte < 9 or 13 < byte < 27 for byte in start) > len(start) // 100):
+        raise InputError(f"{path}: this is a binary file of no known kind.", READABLE, "Give one of these.")
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"<"):
+        return _kind_of_xml(path, text)
+    if not utf16 and _DEVICE_TREE.search(text):
+        return "device-tree"
+    first = next((line for line in text.splitlines() if line.strip()), b"")
+    if utf16 or any(mark in first for mark in (b",", b";", b"\t", b"|")):
+        return "table"
+    raise InputError(
+        f"{path}: this text is no device tree, SVD or table.",
+        f"{READABLE} It has no node `name {{ ... }};`, no <device> and no row of column names.",
+        "Give one of these.",
+    )
+
+
+def _kind_of_xml(path: Path, text: bytes) -> Kind:
+    root = re.search(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)", text)
+    if root and root[1] == b"device":
+        return "svd"
+    name = root[1].decode("ascii", "replace")[:40] if root else ""
+    raise InputError(
+        f"{path}: this XML is no CMSIS-SVD.",
+        f"Its outermost element is <{name}>, <device> was expected.",
+        "Give the .svd file of the device.",
+    )
+
+
+def _read_pdf(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.pdf_reading import read_pdf  # with OCR it takes seconds to load, and no other kind needs it
+
+    return read_pdf(path, key, progress)
+
+
+def _read_workbook(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.sheets import read_workbook
+
+    return read_workbook(path, key, progress)
+
+
+def _read_table(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.sheets import read_csv
+
+    return read_csv(path, key, progress)
+
+
+def _read_svd(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.svd import read_svd
+
+    return read_svd(path, key, progress)
+
+
+def _read_device_tree(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.device_tree import read_device_tree
+
+    return read_device_tree(path, key, progress)
+
+
+def _read_device_tree_blob(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.device_tree import read_device_tree_blob
+
+    return read_device_tree_blob(path, key, progress)
