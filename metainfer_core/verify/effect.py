@@ -10,8 +10,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.metrics import Effect, output_effect
 from metainfer_core.numerics.simulator import Simulator
-from metainfer_core.verify.reference import Outputs
-from metainfer_core.verify.samples import Samples
+from metainfer_core.verify.samples import Outputs, Samples
 
 
 def measure(reference: Sequence[Outputs], adapted: ir.Model, samples: Samples) -> Effect:

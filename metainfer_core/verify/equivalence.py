@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from metainfer_core.values import Value
-from metainfer_core.verify.reference import Outputs
+from metainfer_core.verify.samples import Outputs
 
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 """The distance that float outputs keep unless an action kind says otherwise."""
@@ -28,7 +28,7 @@ class Distance(Value):
 def distances(
     reference: Sequence[Outputs], actual: Sequence[Outputs], relative: float = RELATIVE, absolute: float = ABSOLUTE
 ) -> tuple[Distance, ...]:
-    """Per output: |y - x| <= absolute + relative * max|x| over all samples. NaN, infinity and integers must be equal."""
+    """Per output, over all samples: |y - x| <= absolute + relative * max|x|. NaN, infinity, integers: equal."""
     return tuple(
         _distance(name, [one[name] for one in reference], [other.get(name) for other in actual], relative, absolute)
         for name in reference[0]

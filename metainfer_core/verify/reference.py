@@ -11,10 +11,9 @@ import onnxruntime
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.numerics.ranges import Calibration, TensorRange
-from metainfer_core.verify.samples import Feeds, Samples
+from metainfer_core.verify.samples import Feeds, Outputs, Samples
 
 Progress = Callable[[str, int, int], None]
-Outputs = dict[str, np.ndarray]
 
 
 def quiet(step: str, done: int, total: int) -> None:
@@ -44,7 +43,7 @@ def session(model: ir.Model, optimise: bool = False) -> onnxruntime.InferenceSes
 
 
 def run_reference(model: ir.Model, feeds: Iterable[Feeds], names: tuple[str, ...] = ()) -> tuple[Outputs, ...]:
-    """Outputs of each inference by name; `names` picks other tensors than the graph's outputs (they must be outputs)."""
+    """Outputs of each inference by name; `names` picks some of the graph's outputs."""
     runner = session(model)
     wanted = list(names) or [str(value.name) for value in model.graph.outputs]
     return tuple(dict(zip(wanted, runner.run(wanted, dict(feed)), strict=True)) for feed in feeds)
@@ -63,7 +62,7 @@ def run_every_tensor(model: ir.Model, feeds: Iterable[Feeds]) -> Iterable[Output
 
 
 def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet) -> Calibration:
-    """Least and greatest value of each float tensor over all samples. A tensor that is ever NaN or infinite has none."""
+    """Least and greatest value of each float tensor over all samples; none where one is NaN or infinite."""
     lows: dict[str, float] = {}
     highs: dict[str, float] = {}
     unbounded: set[str] = set()

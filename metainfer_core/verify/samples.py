@@ -19,6 +19,8 @@ from metainfer_core.values import sha256
 
 Feeds = Mapping[str, np.ndarray]
 """One array per graph input, for one inference."""
+Outputs = dict[str, np.ndarray]
+"""One array per output (or other tensor), of one inference."""
 
 DATA_LIMIT_BYTES = 512 * MEBIBYTE
 
