@@ -1,0 +1,5 @@
+"""The studio's frame. Run it with `meta-infer studio`."""
+
+from studio.frame import frame
+
+frame()
