@@ -71,9 +71,23 @@ class DoesNotFitError(MetaInferError):
 
 
 class NotTrustedError(MetaInferError):
-    """What was to be built or run is unsigned, tampered with, stale, expired, revoked or unreviewed."""
+    """What was to be built or run is unsigned, tampered with, stale, expired, revoked or unreviewed.
+
+    Args:
+        what: What is not trusted.
+        why: What was found and what was expected.
+        fix: The next thing to do.
+        check: Name of the check that failed, such as `wrong_model`.
+    """
 
     exit_status = 3
+
+    def __init__(self, what: str, why: str = "", fix: str = "", check: str = "") -> None:
+        self.check = check
+        super().__init__(what, why, fix)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.why, self.fix, self.check)
 
 
 class ObligationFailed(MetaInferError):  # noqa: N818 - named for what happened, as in the glossary

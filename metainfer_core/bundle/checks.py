@@ -1,0 +1,185 @@
+"""The checks of a bundle whose signature holds: each yields the reasons why it cannot be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from metainfer_core.bundle.approvals import Binding, binding_of
+from metainfer_core.bundle.case import Case
+from metainfer_core.bundle.reason import Reason, listed
+from metainfer_core.bundle.review_rules import lineage
+from metainfer_core.bundle.statement import Digest, subject_digest
+from metainfer_core.policy.policy import PolicyAction
+
+
+def _check_releasers(case: Case) -> Iterator[Reason]:
+    needed = case.trust.quorum.release
+    if len(case.releasers) < needed:
+        yield Reason(
+            check="quorum",
+            what=f"{len(case.releasers)} of {needed} releasers signed it.",
+            why=f"Signed and counted: {', '.join(case.releasers)}.",
+            fix="Have another releaser sign it too.",
+        )
+
+
+def _check_time(case: Case) -> Iterator[Reason]:
+    made = case.statement.predicate
+    if case.now > made.expires:
+        yield Reason(
+            check="expired",
+            what=f"The bundle was valid until {made.expires}.",
+            why=f"It is {case.now} now.",
+            fix="Sign the policy again.",
+        )
+    if case.now < made.created:
+        yield Reason(
+            check="expired",
+            what=f"The bundle is valid only from {made.created} on.",
+            why=f"It is {case.now} now, by the clock of this machine.",
+            fix="Set the clock right, or have it signed again.",
+        )
+
+
+def _check_subjects(case: Case) -> Iterator[Reason]:
+    expected, binding = case.expected, case.binding
+    if expected.model_digest is not None and expected.model_digest != binding.model_digest:
+        yield _differs("wrong_model", "model", binding.model_digest, expected.model_digest)
+    elif expected.model_files is not None and dict(expected.model_files) != case.statement.model_files:
+        signed = case.statement.model_files
+        names = sorted(
+            name
+            for name in signed.keys() | expected.model_files.keys()
+            if signed.get(name) != expected.model_files.get(name)
+        )
+        yield Reason(
+            check="wrong_model",
+            what=f"The files of the model are not the ones that were signed: {listed(names)}.",
+            why="A file was changed, added or removed.",
+            fix="Give the model that was reviewed, with all its files, or review and sign anew.",
+        )
+    if expected.spec_digest is not None and expected.spec_digest != binding.spec_digest:
+        yield _differs("wrong_spec", "hardware spec", binding.spec_digest, expected.spec_digest)
+    if expected.ruleset_digest is not None and expected.ruleset_digest != binding.ruleset_digest:
+        yield _differs("wrong_rules", "rule set", binding.ruleset_digest, expected.ruleset_digest)
+
+
+def _check_policy(case: Case) -> Iterator[Reason]:
+    policy, signed = case.policy, subject_digest(case.statement, "policy")
+    if policy.digest != signed:
+        yield _differs("wrong_policy", "policy", signed, policy.digest)
+    if case.expected.policy_digest is not None and policy.digest != case.expected.policy_digest:
+        yield _differs("wrong_policy", "policy", policy.digest, case.expected.policy_digest)
+    bound = Binding(policy.model_digest, policy.spec_digest, policy.ruleset_digest)
+    difference = bound.difference(case.binding)
+    if difference is not None:
+        yield Reason(
+            check="wrong_policy",
+            what="The policy inside was made for something else than the bundle says.",
+            why=f"These differ: {difference}.",
+            fix="Sign the policy again, with the model and the spec that it was made for.",
+        )
+    ids = [action.id for action in policy.actions]
+    found = [(action.id, action.digest) for action in case.statement.predicate.actions]
+    if len(set(ids)) < len(ids) or found != [(action.id, action.content_digest) for action in policy.actions]:
+        yield Reason(
+            check="wrong_policy",
+            what="The list of signed actions is not the policy's list of actions.",
+            why="Each action must stand once in both, in the same order and with the same digest.",
+            fix="Sign the policy again.",
+        )
+
+
+def _check_approvals(case: Case) -> Iterator[Reason]:
+    """One reason per check that fails, with all the actions that it holds up."""
+    short: dict[str, list[str]] = {}
+    details: dict[str, Reason] = {}
+    for action in case.policy.actions:
+        if not case.standing(action).enough:
+            reason = _why_not_approved(case, action)
+            short.setdefault(reason.check, []).append(action.id)
+            details.setdefault(reason.check, reason)
+    for check, ids in short.items():
+        reason = details[check]
+        yield Reason(
+            check=check,
+            what=f"Not enough people stand behind {len(ids)} of {len(case.policy.actions)} actions: {listed(ids)}.",
+            why=reason.why,
+            fix=reason.fix,
+            actions=tuple(ids),
+        )
+
+
+def _why_not_approved(case: Case, action: PolicyAction) -> Reason:
+    """The most telling reason why an action is short of approvals."""
+    stands = case.standing(action)
+    for each in case.opened:
+        if each.statement is None or action.id not in {one.id for one in each.statement.predicate.actions}:
+            continue
+        if each.fault is not None:
+            return Reason(check=each.fault.check, what="", why=each.fault.what, fix=each.fault.fix)
+        approved = next(one for one in each.statement.predicate.actions if one.id == action.id)
+        difference = binding_of(each.statement).difference(case.binding)
+        if difference is None and approved.digest != action.content_digest:
+            difference = "the action"
+        if difference is not None:
+            why = f"{action.id}: {each.statement.predicate.person} approved before {difference} changed."
+            return Reason(check="stale_approval", what="", why=why, fix="Have it reviewed again.")
+    if stands.unjustified:
+        return Reason(
+            check="review_required",
+            what="",
+            why=f"{action.id}: {listed(stands.unjustified)} approved it without the three-line justification.",
+            fix="Approve with --why-allowed, --accuracy-effect and --fallback.",
+        )
+    if stands.authors:
+        return Reason(
+            check="own_work",
+            what="",
+            why=f"{action.id}: {listed(stands.authors)} approved their own work, which the trust file does not count.",
+            fix="Have someone else approve it.",
+        )
+    if stands.counted:
+        why = f"{action.id}: {len(stands.counted)} of {stands.needed} reviewers ({listed(stands.counted)})."
+        return Reason(check="quorum", what="", why=why, fix="Have another reviewer approve and sign.")
+    broken = [each.fault for each in case.opened if each.statement is None and each.fault is not None]
+    why = f"{action.id}: no signed approval." + (f" {broken[0].what}" if broken else "")
+    return Reason(check="missing_approval", what="", why=why, fix="Have a reviewer approve and sign.")
+
+
+def _check_downgrade(case: Case) -> Iterator[Reason]:
+    serial = case.statement.predicate.serial
+    older = case.seen.older(lineage(case.policy), serial, case.payload_digest)
+    if older is not None:
+        yield Reason(
+            check="downgrade",
+            what="An older bundle is being passed off as the newest.",
+            why=older[:1].upper() + older[1:] + ".",
+            fix="Use the newest bundle, or sign this policy again to go back to it on purpose.",
+        )
+    if case.trust.version < case.seen.trust_version:
+        yield Reason(
+            check="downgrade",
+            what="The trust file is older than one that was used here before.",
+            why=f"It has version {case.trust.version}; version {case.seen.trust_version} was used before.",
+            fix="Use the newest trust file.",
+        )
+
+
+BUNDLE_CHECKS: tuple[Callable[[Case], Iterator[Reason]], ...] = (
+    _check_releasers,
+    _check_time,
+    _check_subjects,
+    _check_policy,
+    _check_approvals,
+    _check_downgrade,
+)
+
+
+def _differs(check: str, what: str, signed: Digest | None, given: Digest | None) -> Reason:
+    return Reason(
+        check=check,
+        what=f"The bundle was signed for another {what}.",
+        why=f"Signed: {signed or 'none'}; given: {given or 'none'}.",
+        fix=f"Give the {what} that was reviewed, or review and sign anew for this one.",
+    )

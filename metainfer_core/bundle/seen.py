@@ -1,0 +1,67 @@
+"""What this machine trusted before: so that an older bundle or trust file is not passed off as the newest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from metainfer_core.errors import InputError, NotTrustedError
+from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.values import FrozenMap, Value
+
+
+class SeenBundle(Value):
+    """The newest bundle of one lineage."""
+
+    serial: int
+    payload_digest: str
+
+
+class Seen(Value):
+    """The newest of everything that was trusted here."""
+
+    format: Literal["metainfer.seen/1"] = "metainfer.seen/1"
+    trust_version: int = 0
+    bundles: FrozenMap[SeenBundle] = {}
+    """Lineage to its newest bundle."""
+
+    def older(self, lineage: str, serial: int, payload_digest: str) -> str | None:
+        """Why a bundle is older than, or not the same as, what was trusted before; or None."""
+        newest = self.bundles.get(lineage)
+        if newest is None or serial > newest.serial:
+            return None
+        if serial < newest.serial:
+            return f"it has serial {serial}, and serial {newest.serial} of {lineage!r} was trusted here before"
+        if payload_digest != newest.payload_digest:
+            return f"another bundle of {lineage!r} with the same serial {serial} was trusted here before"
+        return None
+
+    def with_bundle(self, lineage: str, serial: int, payload_digest: str, trust_version: int) -> Seen:
+        """This, and one bundle more."""
+        found = SeenBundle(serial=serial, payload_digest=payload_digest)
+        return Seen(trust_version=max(trust_version, self.trust_version), bundles={**self.bundles, lineage: found})
+
+
+def seen_file(trust_file: Path) -> Path:
+    """Where what was trusted under a trust file is remembered: beside it."""
+    return trust_file.with_name(trust_file.stem + ".seen.json")
+
+
+def read_seen(path: Path) -> Seen:
+    """What was trusted before; nothing if there is no such file yet. A broken file is a refusal, not a fresh start."""
+    if not path.exists():
+        return Seen()
+    try:
+        return Seen.from_json(read_bytes(path, "record of trusted bundles"), str(path))
+    except InputError as error:
+        raise NotTrustedError(
+            f"{path}: the record of what was trusted before cannot be read.",
+            error.why or error.what,
+            "Restore it. Delete it only if you are sure that no older bundle is being passed off as new.",
+            check="downgrade",
+        ) from error
+
+
+def write_seen(path: Path, seen: Seen) -> None:
+    """Remembers what was trusted."""
+    write_bytes(path, seen.to_json(), "record of trusted bundles")

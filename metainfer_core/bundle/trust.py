@@ -1,0 +1,159 @@
+"""The trust file: whose signature counts, for what, until when, and how many are needed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import pydantic
+
+from metainfer_core.bundle.envelope import decode_base64, key_id
+from metainfer_core.errors import InputError
+from metainfer_core.values import Value
+
+TRUST_LIMIT_BYTES = 1 << 20
+
+PersonId = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@+-]{0,99}$")]
+"""Small ASCII letters, digits and `._@+-`: no two ids look alike."""
+Role = Literal["reviewer", "releaser"]
+RiskLevel = Literal["low", "medium", "high"]
+RISK_LEVELS: tuple[RiskLevel, ...] = ("low", "medium", "high")
+
+
+def _whole_second_utc(text: str) -> str:
+    datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    return text
+
+
+Time = Annotated[str, pydantic.AfterValidator(_whole_second_utc)]
+"""RFC 3339 in UTC and whole seconds, such as `2026-11-29T12:00:00Z`: text order is time order."""
+
+
+def time_text(moment: datetime) -> Time:
+    """An aware time as the text that values hold."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Revocation(Value):
+    """Since when a key counts no more, and why."""
+
+    at: Time
+    reason: str
+
+
+class TrustedKey(Value):
+    """One public key of a person."""
+
+    algorithm: Literal["ed25519"] = "ed25519"
+    public_key: str
+    """Base64 of the 32 raw bytes."""
+    valid_from: Time | None = None
+    valid_until: Time | None = None
+    revoked: Revocation | None = None
+
+    @pydantic.field_validator("public_key")
+    @classmethod
+    def _is_a_sound_key(cls, text: str) -> str:
+        try:
+            raw = decode_base64(text, "public_key")
+        except InputError as error:
+            raise ValueError(error.why) from error
+        if len(raw) != 32:
+            raise ValueError(f"an Ed25519 public key has 32 bytes, not {len(raw)}")
+        if _has_small_order(raw):
+            raise ValueError("this key has small order: signatures by it can be made without a private key")
+        return text
+
+    @property
+    def raw(self) -> bytes:
+        """The 32 bytes of the key."""
+        return decode_base64(self.public_key, "public_key")
+
+    @property
+    def id(self) -> str:
+        """Digest of the raw bytes: what a signature names."""
+        return key_id(self.raw)
+
+    def fault(self, now: Time) -> str | None:
+        """Why a signature by this key does not count at `now`, or None.
+
+        A revoked key never counts, whatever time a signature claims: its holder could claim any time.
+        """
+        if self.revoked is not None:
+            return f"was revoked at {self.revoked.at} ({self.revoked.reason})"
+        if self.valid_from is not None and now < self.valid_from:
+            return f"is valid only from {self.valid_from} on"
+        if self.valid_until is not None and now > self.valid_until:
+            return f"was valid only until {self.valid_until}"
+        return None
+
+
+class Person(Value):
+    """Someone whose signature can count."""
+
+    id: PersonId
+    name: str = ""
+    roles: tuple[Role, ...]
+    keys: tuple[TrustedKey, ...] = ()
+
+
+class Quorum(Value):
+    """How many distinct people must stand behind an action of each risk, and behind the whole."""
+
+    low: Annotated[int, pydantic.Field(ge=1, le=100)] = 1
+    medium: Annotated[int, pydantic.Field(ge=1, le=100)] = 1
+    high: Annotated[int, pydantic.Field(ge=1, le=100)] = 1
+    release: Annotated[int, pydantic.Field(ge=1, le=100)] = 1
+
+    def reviewers(self, risk: RiskLevel) -> int:
+        """How many reviewers an action of this risk needs."""
+        return {"low": self.low, "medium": self.medium, "high": self.high}[risk]
+
+
+class TrustFile(Value):
+    """Whose signature counts. No person and no key can stand in it twice."""
+
+    format: Literal["metainfer.trust/1"] = "metainfer.trust/1"
+    version: Annotated[int, pydantic.Field(ge=1)] = 1
+    """Rises with every change."""
+    people: tuple[Person, ...] = ()
+    quorum: Quorum = Quorum()
+    authors_may_approve: bool = True
+    """Whether who wrote a policy or an override counts among its reviewers. Bundles made so say it."""
+
+    @pydantic.model_validator(mode="after")
+    def _nobody_counts_twice(self) -> TrustFile:
+        _refuse_twice("person", [person.id for person in self.people])
+        _refuse_twice("name", [person.name.casefold() for person in self.people if person.name])
+        _refuse_twice("public key", [key.public_key for person in self.people for key in person.keys])
+        return self
+
+    def person(self, person_id: str) -> Person | None:
+        """The person with this id."""
+        return next((each for each in self.people if each.id == person_id), None)
+
+    def owner(self, public_key: bytes) -> tuple[Person, TrustedKey] | None:
+        """Whose key this is."""
+        return next(((each, key) for each in self.people for key in each.keys if key.raw == public_key), None)
+
+    @property
+    def public_keys(self) -> tuple[bytes, ...]:
+        """Every key in the file, revoked ones too, so that a verdict can name them."""
+        return tuple(key.raw for person in self.people for key in person.keys)
+
+
+def _refuse_twice(what: str, found: list[str]) -> None:
+    twice = sorted({each for each in found if found.count(each) > 1})
+    if twice:
+        raise ValueError(f"the {what} {twice[0]} stands in the trust file twice, and would count twice")
+
+
+def _has_small_order(raw: bytes) -> bool:
+    """Whether the point lies in the subgroup of order 8: its y is one of five values, however it is spelled.
+
+    Under such a key some signatures hold for every message, and need no private key.
+    """
+    prime = 2**255 - 19
+    order_eight = 2707385501144840649318225287225658788936804267575313519463743609750303402022
+    y = (int.from_bytes(raw, "little") & (2**255 - 1)) % prime
+    return y in (0, 1, prime - 1, order_eight, prime - order_eight)
