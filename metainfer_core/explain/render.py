@@ -1,0 +1,81 @@
+"""Explanations as text, JSON data and one self-contained HTML page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from metainfer_core.explain.explanation import Because, Explanation
+from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+
+def environment() -> Environment:
+    """Templates with every value escaped: names from models and manuals are never HTML."""
+    return Environment(
+        loader=PackageLoader("metainfer_core.explain"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+
+
+def as_text(explanations: tuple[Explanation, ...], policy: Policy) -> str:
+    """One block an action, then what was refused."""
+    blocks = [_block(one) for one in explanations]
+    if policy.refusals:
+        lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in policy.refusals]
+        blocks.append("Refused:\n" + "\n".join(lines))
+    return "\n\n".join(blocks) if blocks else "The policy holds no action."
+
+
+def as_data(explanations: tuple[Explanation, ...], policy: Policy) -> dict[str, Any]:
+    """The JSON answer of `meta-infer explain`."""
+    evidence = {action.id: action.evidence.plain() for action in policy.actions}
+
+    def one(explanation: Explanation) -> dict[str, Any]:
+        plain = explanation.plain()
+        measured = {key: value for key, value in evidence[explanation.id].items() if key in ("alone", "together")}
+        predicted = {key: value for key, value in evidence[explanation.id].items() if key.startswith("predicted")}
+        return plain | {
+            "why": [_reason(because) for because in explanation.why],
+            "measured": measured,
+            "predicted": predicted,
+            "measured_text": list(explanation.measured),
+            "predicted_text": list(explanation.predicted),
+        }
+
+    refusals = [refusal.plain() for refusal in policy.refusals]
+    return {"actions": [one(explanation) for explanation in explanations], "refusals": refusals}
+
+
+def as_html(explanations: tuple[Explanation, ...], policy: Policy, spec: HardwareSpec) -> str:
+    """One self-contained page: no script, no outside reference."""
+    template = environment().get_template("explanation.html.jinja")
+    return template.render(explanations=explanations, policy=policy, spec=spec)
+
+
+def _block(one: Explanation) -> str:
+    lines = [one.title, f"  {one.sentence}", "  Why:"]
+    for because in one.why:
+        lines.append(f"    - {because.claim}")
+        if because.spec_field:
+            value = f" = {because.value}" if because.value else ""
+            source = f"  [{because.source.text}]" if because.source else ""
+            lines.append(f"      {because.spec_field}{value}{source}")
+        if because.law:
+            lines.append(f"      law: {because.law}")
+    lines.append(f"  Constraint satisfied: {one.constraint}")
+    lines.append("  Measured:")
+    lines += [f"    - {line}" for line in one.measured]
+    lines.append("  Predicted: " + "; ".join(one.predicted))
+    lines.append(f"  Risk: {one.risk}. " + " ".join(one.risk_facts))
+    if one.alternatives:
+        lines.append("  Alternatives rejected:")
+        lines += [f"    - {line}" for line in one.alternatives]
+    lines += [f"  Reviewer: {line}" for line in one.reviewer]
+    return "\n".join(lines)
+
+
+def _reason(because: Because) -> dict[str, Any]:
+    plain = because.plain()
+    plain["source"] = because.source.text if because.source else None
+    return {"spec_field": None, "value": None} | plain
