@@ -11,7 +11,7 @@ from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, sha
 Address = Annotated[str, pydantic.StringConstraints(pattern=r"^0x[0-9a-f]+$")]
 """An address as hex text, so that all 64 bits survive JSON."""
 
-DataType = Literal["int4", "int8", "uint8", "int16", "int32", "float16", "bfloat16", "float32"]
+DataType = Literal["int4", "int8", "uint8", "int16", "int32", "float16", "bfloat16", "tf32", "float32"]
 
 
 class Quantity(Value):
@@ -73,6 +73,8 @@ class Cache(Value):
     """How many cores share it."""
     latency_cycles: Quantity | None = None
     write_policy: str | None = None
+    bandwidth_gbps: Quantity | None = None
+    """10^9 bytes a second."""
 
 
 class Operators(Value):
@@ -82,6 +84,10 @@ class Operators(Value):
     unavailable: tuple[str, ...] = ()
     fallback: str | None = None
     """Name of the compute unit that runs what this one does not."""
+    fusions: tuple[tuple[str, ...], ...] | None = None
+    """Chains of operators that run as one, such as (Conv, Relu); None: not known."""
+    limits: FrozenMap[FrozenMap[Quantity]] = {}
+    """Operator to attribute to the range that the unit runs, such as Conv: kernel_h: {min: 1, max: 31}."""
 
     def runs(self, op_type: str) -> bool:
         """Whether the unit runs nodes of this operator type."""
@@ -93,6 +99,9 @@ class ComputeUnit(Value):
 
     kind: Literal["cpu", "npu", "gpu", "dsp"]
     core_type: str | None = None
+    model: str | None = None
+    isa: str | None = None
+    word_bits: int | None = None
     cores: int | None = None
     clock_hz: Quantity | None = None
     vector_width_bits: int | None = None
@@ -116,6 +125,8 @@ class ComputeUnit(Value):
     issue_width: int | None = None
     frameworks: tuple[str, ...] = ()
     operators: Operators = Operators()
+    l1_cache: Cache | None = None
+    """Where instructions and data share it."""
     l1i_cache: Cache | None = None
     l1d_cache: Cache | None = None
     l2_cache: Cache | None = None
@@ -130,7 +141,11 @@ class Memory(Value):
     base_address: Address | None = None
     alignment_bytes: int | None = None
     banks: int | None = None
+    """Parts that can be used at the same time; of one size each."""
+    channels: int | None = None
+    channel_width_bits: int | None = None
     width_bits: int | None = None
+    """Of all channels together."""
     clock_hz: Quantity | None = None
     data_rate_mtps: Quantity | None = None
     bandwidth_gbps: Quantity | None = None
@@ -147,7 +162,10 @@ class Memory(Value):
 class Dma(Value):
     """What moves data without a processor."""
 
+    controllers: int | None = None
     channels: int | None = None
+    """Of all controllers together, where the document gives them for each."""
+    requests: int | None = None
     address_width_bits: int | None = None
     data_width_bits: int | None = None
     burst_length_min: int | None = None
@@ -229,9 +247,13 @@ class HardwareSpec(Value):
     mmio_bases: FrozenMap[Address] = {}
     interrupts: FrozenMap[int] = {}
     power_max_w: Quantity | None = None
+    power_typ_w: Quantity | None = None
     supply_v: Quantity | None = None
+    xtal_hz: Quantity | None = None
     ambient_c: Quantity | None = None
+    case_c: Quantity | None = None
     junction_c: Quantity | None = None
+    storage_c: Quantity | None = None
     deadline_ms: Quantity | None = None
     sensitive_layers: tuple[str, ...] = ()
     """Names of nodes whose precision must not be lowered."""
@@ -250,6 +272,14 @@ class HardwareSpec(Value):
 
     @property
     def values_digest(self) -> str:
-        """Digest of what decisions depend on: not of provenance, sources, dates or the change log."""
-        apart = ("provenance", "sources", "last_verified_date", "verification_method", "change_log")
+        """Digest of what decisions depend on: not of provenance, reasons, sources, version, dates or the change log."""
+        apart = (
+            "provenance",
+            "assumed",
+            "sources",
+            "version",
+            "last_verified_date",
+            "verification_method",
+            "change_log",
+        )
         return sha256(canonical_json({key: value for key, value in self.plain().items() if key not in apart}))
