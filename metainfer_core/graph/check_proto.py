@@ -1,0 +1,172 @@
+"""Whether an ONNX message is a right model that can be handled: refused here with one clear error, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx
+import onnx.checker
+import onnx.defs
+
+from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.graph.proto_walk import graphs_in, nodes_in, subgraphs_of
+
+KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
+
+
+def check(proto: onnx.ModelProto, source: str) -> None:
+    """Refuses a broken model or one with what cannot be handled; sorts nodes that do not stand in order.
+
+    Raises:
+        InputError: A fault in the model: a missing input, a cycle, a wrong attribute, a name given twice.
+        UnsupportedError: A right model with sequence, optional, map, sparse or text values, or unknown operators.
+    """
+    _check_versions(proto, source)
+    _check_types(proto, source)
+    _check_operators(proto, source)
+    _sort(proto.graph, frozenset(), source)
+    try:
+        onnx.checker.check_model(proto)
+    except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
+        raise InputError(
+            f"{source}: the model breaks a rule of ONNX.", f"{_one_line(error)}.", "Export the model again."
+        ) from error
+
+
+def _check_versions(proto: onnx.ModelProto, source: str) -> None:
+    versions = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
+    newest = onnx.defs.onnx_opset_version()
+    if not proto.opset_import:
+        raise InputError(f"{source}: the model names no operator set.", fix="Export the model again.")
+    if any(version > newest for version in versions):
+        raise UnsupportedError(
+            f"{source}: the model uses opset {max(versions)}.",
+            f"The newest that is known here is {newest}.",
+            f"Export it with opset {newest} or older.",
+        )
+    if any(version < 1 for version in versions):
+        raise InputError(f"{source}: {min(versions)} is not an opset version.", fix="Export the model again.")
+
+
+def _check_types(proto: onnx.ModelProto, source: str) -> None:
+    """Refuses everything that is not a dense tensor of numbers."""
+    for graph in graphs_in(proto.graph):
+        if graph.sparse_initializer:
+            name = graph.sparse_initializer[0].values.name
+            raise UnsupportedError(
+                f"{source}: the constant {name!r} is a sparse tensor.",
+                "Only dense tensors are handled.",
+                "Export the model with dense constants.",
+            )
+        for value in (*graph.input, *graph.output, *graph.value_info):
+            kind = value.type.WhichOneof("value")
+            if kind not in (None, "tensor_type"):
+                raise UnsupportedError(
+                    f"{source}: the value {value.name!r} is of type {kind.removesuffix('_type').replace('_', ' ')}.",
+                    "Only dense tensors are handled.",
+                    "Export the model so that it takes, makes and passes on tensors only.",
+                )
+            if value.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+                raise UnsupportedError(
+                    f"{source}: the value {value.name!r} holds text.",
+                    "Only numbers are handled.",
+                    "Do the text processing outside of the model.",
+                )
+            negative = [dim.dim_value for dim in value.type.tensor_type.shape.dim if dim.dim_value < -1]
+            if negative:
+                raise InputError(
+                    f"{source}: the value {value.name!r} has the extent {negative[0]}.", fix="Export the model again."
+                )
+            for dim in value.type.tensor_type.shape.dim:
+                if dim.dim_value == -1:  # what some exporters write for "not known"
+                    dim.Clear()
+
+
+def _check_operators(proto: onnx.ModelProto, source: str) -> None:
+    """Refuses operators that neither ONNX nor the model nor the user's registry defines."""
+    defined = {(function.domain, function.name) for function in proto.functions}
+    versions = {entry.domain or "": entry.version for entry in proto.opset_import}
+    versions.setdefault("", versions.get("ai.onnx", 1))
+    unknown: dict[str, str] = {}
+    for node in nodes_in(proto):
+        if (node.domain, node.op_type) in defined:
+            continue
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        known = domain in KNOWN_DOMAINS and onnx.defs.has(node.op_type, versions.get(domain, 1), domain)
+        if not known:
+            title = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+            unknown.setdefault(title, node.name or (node.output[0] if node.output else ""))
+    if unknown:
+        listed = ", ".join(f"{op} (node {name!r})" for op, name in sorted(unknown.items()))
+        raise UnsupportedError(
+            f"{source}: the model uses operators that ONNX does not define: {listed}.",
+            f"Opset {versions['']} has no such operator, and the model brings no function for it.",
+            "Register its definition with `meta-infer op-registry add`, or export the model without it.",
+        )
+
+
+def _sort(graph: onnx.GraphProto, outer: frozenset[str], source: str) -> None:
+    """Puts the nodes in an order in which every input is made before it is used; they mostly stand so already."""
+    known = set(outer) | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    made_here = {name for node in graph.node for name in node.output if name}
+    waiting = list(graph.node)
+    needs = {id(node): _needed_by(node) for node in waiting}
+    for node in waiting:
+        missing = sorted(needs[id(node)] - known - made_here)
+        if missing:
+            raise InputError(
+                f"{source}: the node {_title(node)} reads {missing[0]!r}.",
+                "Nothing in the model makes a value of that name.",
+                "Export the model again.",
+            )
+    order: list[onnx.NodeProto] = []
+    while waiting:
+        left = []
+        for node in waiting:
+            if needs[id(node)] <= known:
+                order.append(node)
+                known.update(node.output)
+            else:
+                left.append(node)
+        if len(left) == len(waiting):
+            listed = ", ".join(_title(node) for node in left[:5])
+            raise InputError(
+                f"{source}: the graph has a cycle.",
+                f"These nodes wait for each other: {listed}{' ...' if len(left) > 5 else ''}.",
+                "Export the model again; a recurrence is written with Loop, Scan, LSTM or state inputs.",
+            )
+        waiting = left
+    if [id(node) for node in order] != [id(node) for node in graph.node]:
+        ordered = [onnx.NodeProto.FromString(node.SerializeToString()) for node in order]
+        del graph.node[:]
+        graph.node.extend(ordered)
+    for node in graph.node:
+        for _, inner in subgraphs_of(node):
+            _sort(inner, frozenset(known), source)
+    unmade = sorted({value.name for value in graph.output} - known)
+    if unmade:
+        raise InputError(
+            f"{source}: nothing makes the output {unmade[0]!r} of the graph {graph.name!r}.",
+            fix="Export the model again.",
+        )
+
+
+def _needed_by(node: onnx.NodeProto) -> set[str]:
+    """Names that must exist before the node can run: its inputs, and what its sub-graphs read from outside."""
+    needed = {name for name in node.input if name}
+    for _, inner in subgraphs_of(node):
+        made = {value.name for value in inner.input} | {tensor.name for tensor in inner.initializer}
+        made |= {name for part in inner.node for name in part.output}
+        read: Iterable[str] = {name for part in inner.node for name in _needed_by(part)}
+        needed |= (set(read) | {value.name for value in inner.output}) - made
+    return needed
+
+
+def _title(node: onnx.NodeProto) -> str:
+    made = node.output[0] if node.output else ""
+    return f"{node.name or made!r} ({node.op_type})"
+
+
+def _one_line(error: Exception) -> str:
+    text = str(error).split("==> Context")[0]
+    return " ".join(text.split())[:400].rstrip(". ")

@@ -1,0 +1,113 @@
+"""The output types and shapes of one node, by onnx's own inference, from static inputs and known constants."""
+
+from __future__ import annotations
+
+import math
+
+import onnx
+import onnx.checker
+import onnx.defs
+import onnx.shape_inference
+import onnx_ir as ir
+
+from metainfer_core.errors import InputError, UnsupportedError
+
+SHAPE_DATA_LIMIT = 4096
+"""Constants with more elements are weights, not shapes; inference does not need their values."""
+
+TENSOR_LIMIT_BYTES = 1 << 34
+"""No tensor of a model for a chip is larger; shapes that ask for more come from a mistake or an attack."""
+
+
+def infer_outputs(node: ir.Node, opset_imports: dict[str, int]) -> None:
+    """Writes type and shape, as far as they follow, onto the node's outputs.
+
+    Raises:
+        InputError: The node's inputs do not fit together.
+        UnsupportedError: An output is too large.
+    """
+    proto = ir.serde.serialize_node(node)
+    types = {value.name or "": _type_of(value) for value in node.inputs if value is not None and value.type is not None}
+    try:
+        inferred = _infer(node, proto, types, opset_imports)
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError) as error:
+        shown = ", ".join(f"{value.name!r} {describe(value)}" for value in node.inputs if value is not None)
+        raise InputError(
+            f"The node {node.name} ({node.op_type}) cannot take its inputs: {shown}.",
+            f"{_reason(error)}.",
+            "Give the input shapes that the model was made for, or export it again.",
+        ) from error
+    for value in node.outputs:
+        found = inferred.get(value.name or "")
+        if found is None or not value.name:
+            continue
+        value.type = ir.serde.deserialize_type_proto_for_type(found)
+        value.shape = ir.serde.deserialize_type_proto_for_shape(found)
+        _check_size(node, value)
+
+
+def static_shape(value: ir.Value) -> tuple[int, ...] | None:
+    """The shape as numbers, or None where a dimension is not known."""
+    if value.shape is None or not value.shape.is_static():
+        return None
+    return tuple(int(extent) for extent in value.shape)  # type: ignore[arg-type]
+
+
+def describe(value: ir.Value) -> str:
+    """Type and shape for people: `float32[1,3,?,?]`."""
+    element = value.dtype.name.lower() if value.dtype is not None else "?"
+    if value.shape is None:
+        return f"{element}[...]"
+    return f"{element}[{','.join(str(extent) if isinstance(extent, int) else '?' for extent in value.shape)}]"
+
+
+def _infer(
+    node: ir.Node, proto: onnx.NodeProto, types: dict[str, onnx.TypeProto], opset_imports: dict[str, int]
+) -> dict[str, onnx.TypeProto]:
+    schema = onnx.defs.get_schema(node.op_type, opset_imports.get(node.domain, 1), node.domain)
+    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in sorted(opset_imports.items())]
+    data = {value.name or "": tensor for value in node.inputs if value is not None and (tensor := _small_data(value))}
+    if schema.has_type_and_shape_inference_function:
+        return dict(onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opsets))
+    # Operators that the standard defines by a function only are inferred through its body, in a model of one node.
+    inputs = [onnx.ValueInfoProto(name=name, type=value_type) for name, value_type in types.items()]
+    outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
+    graph = onnx.helper.make_graph([proto], "one_node", inputs, outputs, list(data.values()))
+    model = onnx.helper.make_model(graph, opset_imports=opsets)
+    result = onnx.shape_inference.infer_shapes(model, strict_mode=True)
+    return {value.name: value.type for value in result.graph.output if value.HasField("type")}
+
+
+def _type_of(value: ir.Value) -> onnx.TypeProto:
+    proto = onnx.TypeProto()
+    ir.serde.serialize_type_into(proto, value.type)  # type: ignore[arg-type]
+    if value.shape is not None:
+        ir.serde.serialize_shape_into(proto, value.shape)
+    return proto
+
+
+def _small_data(value: ir.Value) -> onnx.TensorProto | None:
+    tensor = value.const_value
+    if tensor is None or tensor.size > SHAPE_DATA_LIMIT:
+        return None
+    proto = ir.serde.serialize_tensor(tensor)
+    proto.name = value.name or ""
+    return proto
+
+
+def _check_size(node: ir.Node, value: ir.Value) -> None:
+    shape = static_shape(value)
+    if shape is None or value.dtype is None:
+        return
+    size = math.prod(shape) * value.dtype.itemsize
+    if size > TENSOR_LIMIT_BYTES:
+        raise UnsupportedError(
+            f"The node {node.name} ({node.op_type}) makes a tensor {describe(value)} of {size:,.0f} bytes.",
+            f"At most {TENSOR_LIMIT_BYTES:,} are handled.",
+            "Give smaller input shapes.",
+        )
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text.replace("[ShapeInferenceError] ", "").replace("[TypeInferenceError] ", "")[:300].rstrip(". ")

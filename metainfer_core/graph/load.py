@@ -1,0 +1,109 @@
+"""Import: an ONNX file becomes one onnx_ir model in canonical form, or one clear error.
+
+After import every node has a unique id (`node.name`), every operator is of opset `ONNX_OPSET`, functions are inlined,
+constants are initializers of the main graph, nodes stand in topological order, and all data is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+import onnx_ir.passes.common as passes
+from google.protobuf.message import DecodeError
+
+from metainfer_core import files
+from metainfer_core.errors import InputError
+from metainfer_core.graph.check_proto import check
+from metainfer_core.graph.node_ids import name_nodes
+from metainfer_core.graph.opset import to_canonical_opset
+from metainfer_core.graph.tensor_data import ExternalData, detach_weights
+from metainfer_core.values import canonical_json, sha256
+
+MODEL_LIMIT_BYTES = (1 << 31) - 1
+"""What a protobuf message can hold; larger models keep their weights as external data."""
+
+
+@dataclass(frozen=True)
+class ImportedModel:
+    """A model as it came from its file, in canonical form."""
+
+    model: ir.Model
+    digest: str
+    """SHA-256 of the file; with external data, of the file's digest and each data file's name and digest."""
+    name: str
+
+
+def load_model(path: Path, functions: Sequence[onnx.FunctionProto] = ()) -> ImportedModel:
+    """The model in an ONNX file.
+
+    Args:
+        path: The file; its external data is looked for in the same folder and nowhere else.
+        functions: Definitions of operators that the user registered; they are inlined like the model's own.
+
+    Raises:
+        InputError: It is not a file, not ONNX, or a broken model.
+        UnsupportedError: It is a right model that cannot be handled (sequence types, unknown operators ...).
+    """
+    data = files.read_bytes(path, "model", MODEL_LIMIT_BYTES)
+    return import_model(data, path.stem, str(path), ExternalData(path.parent), functions)
+
+
+def import_model(
+    data: bytes,
+    name: str,
+    source: str = "model",
+    external: ExternalData | None = None,
+    functions: Sequence[onnx.FunctionProto] = (),
+) -> ImportedModel:
+    """The model in the bytes of an ONNX file; `source` names it in messages."""
+    proto = _parse(data, source)
+    external = external or ExternalData(None)
+    weights = detach_weights(proto, external, source)
+    proto.functions.extend(functions)
+    check(proto, source)
+    proto = to_canonical_opset(proto, source)
+    name_nodes(proto.graph)
+    model = _canonical_ir(proto, weights)
+    manifest = external.manifest()
+    digest = sha256(canonical_json({"model": sha256(data), "external": manifest})) if manifest else sha256(data)
+    return ImportedModel(model, digest, name)
+
+
+def _parse(data: bytes, source: str) -> onnx.ModelProto:
+    """The message in the bytes, if it can be a model at all."""
+    fix = "Give an ONNX model (.onnx); export it again if it was cut off."
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError as error:
+        raise InputError(
+            f"{source}: this is not an ONNX model.", f"Its bytes cannot be decoded: {error}.", fix
+        ) from error
+    if not proto.HasField("graph") or not proto.graph.output:
+        raise InputError(f"{source}: this is not an ONNX model.", "There is no graph with an output in it.", fix)
+    return proto
+
+
+def _canonical_ir(proto: onnx.ModelProto, weights: dict[str, ir.TensorProtocol]) -> ir.Model:
+    """The model as onnx_ir holds it, with the detached weights back and every constant an initializer."""
+    constant = weights.keys() | {tensor.name for tensor in proto.graph.initializer}
+    model = ir.serde.deserialize_model(proto)
+    graph = model.graph
+    for value in graph.inputs:
+        if value.name in weights:
+            value.const_value = weights[value.name]
+            graph.register_initializer(value)
+    inputs = [value for value in graph.inputs if value.name not in constant]
+    graph.inputs.clear()
+    graph.inputs.extend(inputs)
+    for simplify in (
+        passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
+        passes.LiftSubgraphInitializersToMainGraphPass(),
+        passes.RemoveUnusedOpsetsPass(),
+    ):
+        model = simplify(model).model
+    return model

@@ -1,0 +1,197 @@
+"""Preprocessing: a model with open shapes becomes one in which every shape and everything constant is known.
+
+One walk in execution order. At each node the shapes and constants before it are known, so that the node is folded,
+simplified, or given its static output shapes; then what nothing reads is removed. See `report.py` for the record.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+import onnx_ir.passes.common as passes
+
+from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.graph.control_flow import ControlFlow
+from metainfer_core.graph.edit import Editor
+from metainfer_core.graph.evaluate import evaluate, is_foldable, too_large
+from metainfer_core.graph.gather_to_slice import gather_to_slice
+from metainfer_core.graph.infer_node import describe, infer_outputs, static_shape
+from metainfer_core.graph.inference_form import mask_is_all_true, no_op_reason, to_inference
+from metainfer_core.graph.input_shapes import bind_input_shapes
+from metainfer_core.graph.report import PreprocessReport, Rewrite
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """A model with static shapes, and how it came to be."""
+
+    model: ir.Model
+    report: PreprocessReport
+
+
+def preprocess(
+    model: ir.Model,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    input_values: Mapping[str, np.ndarray] | None = None,
+) -> Preprocessed:
+    """A new model that computes the same for inputs of the given shapes; the one given is left alone.
+
+    Args:
+        model: An imported model (see `load.py`).
+        input_shapes: Shapes by input name, or extents by dimension name; see `input_shapes.py`.
+        input_values: Inputs that always have the same value, such as a sample rate; they stop being inputs.
+
+    Raises:
+        InputError: Shapes are missing, or do not fit the model.
+        UnsupportedError: Control flow that is not known beforehand, or nodes whose shape stays dynamic.
+    """
+    model = model.clone()
+    edit = Editor(model)
+    nodes_before = len(model.graph)
+    _bind_values(edit, input_values or {})
+    bound, assumptions = bind_input_shapes(model.graph, input_shapes or {})
+    edit.rewrites.extend(bound)
+    _walk(edit)
+    _remove_unused(model, edit)
+    _check_static(model)
+    shapes = {value.name or "": static_shape(value) or () for value in model.graph.inputs}
+    report = PreprocessReport(
+        input_shapes=shapes,
+        assumptions=tuple(assumptions),
+        rewrites=tuple(edit.rewrites),
+        nodes_before=nodes_before,
+        nodes_after=len(model.graph),
+    )
+    return Preprocessed(model, report)
+
+
+def _bind_values(edit: Editor, values: Mapping[str, np.ndarray]) -> None:
+    """Turns the named inputs into constants."""
+    by_name = {value.name: value for value in edit.graph.inputs}
+    for name, array in values.items():
+        value = by_name.get(name)
+        if value is None:
+            raise InputError(f"The model has no input {name!r}.", f"Its inputs are {', '.join(map(repr, by_name))}.")
+        declared = tuple(extent if isinstance(extent, int) else None for extent in value.shape or ())
+        if len(declared) != array.ndim or any(
+            have not in (None, got) for have, got in zip(declared, array.shape, strict=True)
+        ):
+            raise InputError(
+                f"A value of shape {list(array.shape)} does not fit the input {name!r}.",
+                f"The model declares {describe(value)}.",
+                "Give a value of that shape.",
+            )
+        edit.graph.inputs.remove(value)
+        value.const_value = ir.tensor(array, dtype=value.dtype, name=name)
+        value.shape = ir.Shape(array.shape)
+        edit.graph.register_initializer(value)
+        edit.rewrites.append(Rewrite(kind="bind_value", node=name, why=f"It is always {np.array2string(array)[:80]}."))
+
+
+def _walk(edit: Editor) -> None:
+    """Folds, simplifies and infers node after node, in execution order."""
+    graph = edit.graph
+    for node in graph.all_nodes():
+        for value in node.outputs:
+            value.type = value.shape = None  # what the file claims need not hold for the bound shapes
+    control = ControlFlow(edit, frozenset(name for name in graph.initializers))
+    waiting = deque(graph)
+    while waiting:
+        node = waiting.popleft()
+        instead = control.fold(node)
+        if instead is not None:
+            waiting.extendleft(reversed(instead))
+            continue
+        to_inference(edit, node)
+        infer_outputs(node, edit.opset_imports)
+        if not (_remove_no_op(edit, node) or _fold(edit, node)):
+            gather_to_slice(edit, node)
+
+
+def _remove_no_op(edit: Editor, node: ir.Node) -> bool:
+    """Takes out a node that passes its input on; False if it does not, or makes a model's output of an input."""
+    reason = no_op_reason(node)
+    if reason is None or node.inputs[0] is None:
+        return False
+    if node.op_type == "Dropout":
+        mask_is_all_true(edit, node)
+    if any(value.uses() or value.is_graph_output() for value in node.outputs[1:]):
+        return False
+    if not edit.can_replace(node.outputs[0], node.inputs[0]):
+        return False
+    edit.replace(node.outputs[0], node.inputs[0])
+    edit.record("remove_no_op", node, reason)
+    edit.remove(node)
+    return True
+
+
+def _fold(edit: Editor, node: ir.Node) -> bool:
+    """Replaces a node whose result is known by constants; False if it is not known, or is an output of the model."""
+    if any(value.is_graph_output() for value in node.outputs):
+        return False
+    shape = static_shape(node.inputs[0]) if node.op_type in ("Shape", "Size") and node.inputs[0] is not None else None
+    tensors: list[ir.TensorProtocol] | None
+    if shape is not None:
+        tensors = [_shape_or_size(node, shape)]
+        why = f"The shape of its input is known: {list(shape)}."
+    elif is_foldable(node):
+        size = too_large(node)
+        if size is not None:
+            edit.record("keep_large", node, f"It is constant, but would add {size:,} bytes to the model.")
+            return False
+        tensors = evaluate(node, edit.opset_imports)
+        why = "All its inputs are constant."
+    else:
+        return False
+    if tensors is None:
+        return False
+    for value, tensor in zip(node.outputs, tensors, strict=True):
+        if value.uses():
+            edit.replace(value, edit.constant(f"{value.name}", tensor))
+    edit.record("fold_constant", node, why)
+    edit.remove(node)
+    return True
+
+
+def _shape_or_size(node: ir.Node, shape: tuple[int, ...]) -> ir.TensorProtocol:
+    """The result of Shape (with its range of axes) or Size."""
+    if node.op_type == "Size":
+        return ir.tensor(np.array(np.prod(shape, dtype=np.int64), np.int64))
+    start, end = node.attributes.get_int("start", 0), node.attributes.get_int("end", len(shape))
+    return ir.tensor(np.array(shape, np.int64)[start:end])
+
+
+def _remove_unused(model: ir.Model, edit: Editor) -> None:
+    """Removes nodes, outputs and constants that nothing reads."""
+    before = list(model.graph)
+    passes.RemoveUnusedNodesPass()(model)
+    left = set(model.graph)
+    for node in before:
+        if node not in left:
+            edit.record("remove_unused", node, "Nothing reads its results.")
+
+
+def _check_static(model: ir.Model) -> None:
+    """Refuses a model in which the shape of a value is still open, and names each node that makes one."""
+    dynamic = [node for node in model.graph if not all(_is_known(value) for value in node.outputs)]
+    if not dynamic:
+        return
+    roots = [node for node in dynamic if all(value is None or _is_known(value) for value in node.inputs)]
+    raise UnsupportedError(
+        f"{len(dynamic)} nodes keep a dynamic shape: {_listed(dynamic)}.",
+        f"It begins where the shape depends on data, not on shapes: {_listed(roots)}.",
+        "Replace these nodes by ones of fixed result size, such as TopK or masks, or leave them outside of the model.",
+    )
+
+
+def _is_known(value: ir.Value) -> bool:
+    return not value.name or (isinstance(value.type, ir.TensorType) and static_shape(value) is not None)
+
+
+def _listed(nodes: list[ir.Node]) -> str:
+    shown = [f"{node.name} ({node.op_type}, {describe(node.outputs[0])})" for node in nodes[:20]]
+    return ", ".join(shown) + (f" and {len(nodes) - 20} more" if len(nodes) > 20 else "")
