@@ -52,6 +52,14 @@ class Action(Value):
         """Stable name of this action in its policy."""
         return f"{self.kind}@{self.nodes[0]}"
 
+    def with_nodes(self, nodes: tuple[str, ...]) -> Action:
+        """The same action on other nodes."""
+        return Action.from_plain({**self.plain(), "nodes": nodes})
+
+    def with_params(self, params: JsonMap) -> Action:
+        """The same action with these parameters in place of or beside its own."""
+        return Action.from_plain({**self.plain(), "params": {**self.params, **params}})
+
 
 class Refusal(Value):
     """Why a kind did not propose an action at a place where its pattern matched."""
@@ -86,12 +94,18 @@ class ActionKind(ABC):
     obligation: ClassVar[Obligation]
     risk: ClassVar[RiskFacts]
     Params: ClassVar[type[Value]] = Value
+    stands_on_inputs: ClassVar[bool] = False
+    """Whether its actions may name an input of the model in place of a node."""
 
     @abstractmethod
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
         """Every place where the kind's pattern matches: an action, or a refusal with the reason. Changes nothing."""
+
+    def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
+        """The action with what a plain policy leaves open (nodes, ranges) filled in from the model."""
+        return action
 
     @abstractmethod
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:

@@ -1,0 +1,244 @@
+"""Fuse an activation into the node before it, after recognising an activation that is spelled out in several nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir as ir
+import pydantic
+
+from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.actions.activations import ACTIVATIONS, SpelledOut, spelled_out
+from metainfer_core.actions.rewiring import (
+    FUSED_WITH,
+    UNIT,
+    array_of,
+    is_float,
+    mark_origin,
+    name_of,
+    new_value,
+    node,
+    nodes_by_id,
+    readers,
+    remove,
+    take_over,
+)
+from metainfer_core.actions.units import NoUnit, unit_for
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.values import Value
+
+LEADERS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul")
+"""Operators whose kernels can apply an activation to each result before they store it."""
+LAW = "A value that one node alone reads need not be stored; each result can be activated where it is made."
+
+
+class FuseParams(Value):
+    """Parameters of a fuse action."""
+
+    members: tuple[str, ...] = pydantic.Field(alias="with", min_length=1)
+    """The nodes that go into the first one, in order."""
+    target_hw: str | None = None
+    """Compute unit of the spec that runs the fused kernel."""
+
+
+class Fuse(ActionKind):
+    """Computes an activation inside the kernel of the node that feeds it.
+
+    The tensor between the two is never stored. An activation that the model spells out in several nodes, such as
+    hard-swish as Add, Clip, Mul and Div, becomes one operator first.
+    """
+
+    name = "fuse"
+    obligation = Obligation(
+        relative=1e-5, absolute=1e-5, why="The same operations; a spelled-out division becomes a product with 1/6."
+    )
+    risk = RiskFacts(changes_numbers=False, needs_calibration=False, device_dependent=True)
+    Params = FuseParams
+
+    def propose(
+        self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
+    ) -> Iterator[Action | Refusal]:
+        """One action for each activation: into its producer where the law allows it, else recognised alone."""
+        taken: set[str] = set()
+        for first in model.graph:
+            if first.name in taken:
+                continue
+            pattern = spelled_out(first)
+            if pattern is None and first.op_type not in ACTIVATIONS:
+                continue
+            members = pattern.nodes if pattern else (first,)
+            taken.update(str(member.name) for member in members)
+            source = pattern.source if pattern else first.inputs[0]
+            leader = source.producer() if source is not None else None
+            refused: Refusal | None = None
+            if leader is not None and leader.op_type in LEADERS:
+                action = self._action(model, spec, (leader, *members), pattern)
+                refused = self.refusal(model, spec, action)
+                if refused is None:
+                    yield action
+                    continue
+                yield refused
+            if pattern is not None:
+                action = self._action(model, spec, members, pattern)
+                yield self.refusal(model, spec, action) or action
+
+    def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
+        """Plain policies name the members in `with` alone."""
+        members = action.params.get("with", ())
+        names = tuple(name for name in members if isinstance(name, str)) if isinstance(members, tuple) else ()
+        return action.with_nodes((action.nodes[0], *names))
+
+    def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
+        """One reader of each value between, no path around, no output of the model, one unit that runs all."""
+        reason = _reason_against(model, spec, action)
+        return Refusal(kind=self.name, nodes=action.nodes, reason=reason) if reason else None
+
+    def rewrite(self, model: ir.Model, action: Action) -> None:
+        """Replaces a spelled-out activation by one node, and marks the activation as the leader's."""
+        params = FuseParams.from_plain(action.params)
+        first, members = node(model, action.nodes[0]), tuple(node(model, name) for name in params.members)
+        pattern = _pattern(first, members)
+        if pattern is None:
+            activation, leader = members[0], first
+        else:
+            activation = _replace(model, pattern)
+            leader = first if first not in pattern.nodes else activation
+        for fused in (leader, activation):
+            if params.target_hw:
+                fused.metadata_props[UNIT] = params.target_hw
+        if activation is not leader:
+            activation.metadata_props[FUSED_WITH] = str(leader.name)
+
+    def sentence(self, action: Action) -> str:
+        """What happens, in one sentence."""
+        params = FuseParams.from_plain(action.params)
+        return f"Compute {', '.join(params.members)} in the kernel of {action.nodes[0]}."
+
+    def _action(
+        self, model: ir.Model, spec: HardwareSpec, nodes: tuple[ir.Node, ...], pattern: SpelledOut | None
+    ) -> Action:
+        leader, *members = nodes
+        last = members[-1]
+        unit = unit_for(spec, leader.op_type, "float32")
+        params: dict[str, object] = {"with": [member.name for member in members]}
+        if isinstance(unit, str):
+            params = {**params, "target_hw": unit}
+        why = [Reason(claim=f"{members[0].name} is the one reader of {name_of(leader.outputs[0])}.", law=LAW)]
+        if pattern is not None:
+            names = ", ".join(str(member.name) for member in pattern.nodes)
+            law = "Howard et al. 2019, section 5.2: h-swish(x) = x * ReLU6(x + 3) / 6"
+            reader = f"{names} together are one {pattern.op_type} of {name_of(pattern.source)}."
+            why = [Reason(claim=reader, law=law)] if leader in pattern.nodes else [Reason(claim=reader, law=law), *why]
+            if leader not in pattern.nodes:
+                why[1] = Reason(claim=f"Nothing else reads {name_of(pattern.source)}.", law=LAW)
+        return Action(
+            kind=self.name,
+            nodes=tuple(str(member.name) for member in nodes),
+            params=params,
+            why=tuple(why),
+            constraint=f"{unit} runs both operators." if isinstance(unit, str) else "",
+            alternatives=(
+                Alternative(
+                    option=f"{last.name} as a kernel of its own",
+                    reason=f"{name_of(leader.outputs[0])} would be stored and read once more, with one more launch.",
+                ),
+            ),
+        )
+
+
+def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:
+    known = nodes_by_id(model)
+    params = FuseParams.from_plain(action.params)
+    missing = [name for name in params.members if name not in known]
+    if missing:
+        return f"The model has no node {missing[0]}."
+    first, members = known[action.nodes[0]], tuple(known[name] for name in params.members)
+    if len(set(members) | {first}) != len(members) + 1:
+        return f"{first.name} cannot be fused with itself."
+    pattern = _pattern(first, members)
+    if pattern is None and len(members) > 1:
+        return _path_around(first, members) or (
+            f"{', '.join(params.members)} are not one activation of {first.name} in a form that is known."
+        )
+    whole = pattern is not None and first in pattern.nodes
+    activation_type = pattern.op_type if pattern else members[0].op_type
+    if not whole:
+        if first.op_type not in LEADERS:
+            return f"No kernel of {first.op_type} applies an activation to its results ({first.name})."
+        if activation_type not in ACTIVATIONS:
+            return _path_around(first, members) or (
+                f"{members[0].name} is {activation_type}, not an activation that a kernel can apply to its results."
+            )
+        inner = set(pattern.nodes) if pattern else {members[0]}
+        reason = _seen_elsewhere(first, inner, activation_type)
+        if reason is not None:
+            return reason
+    for member in members[:-1] if not whole else (first, *members[:-1]):
+        if member.outputs[0].is_graph_output():
+            return f"{name_of(member.outputs[0])} is an output of the model, so it must be stored."
+    if not is_float(first.outputs[0]):
+        return f"{name_of(first.outputs[0])} is not float32."
+    return _unit_against(spec, params, first, activation_type)
+
+
+def _unit_against(spec: HardwareSpec, params: FuseParams, first: ir.Node, activation_type: str) -> str | None:
+    if params.target_hw is not None and params.target_hw not in spec.compute_units:
+        known = ", ".join(sorted(spec.compute_units))
+        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+    ops = (first.op_type, activation_type) if first.op_type in LEADERS else (activation_type,)
+    units = [unit_for(spec, op_type, "float32", at=params.target_hw, fall_back=False) for op_type in ops]
+    return next((unit.reason for unit in units if isinstance(unit, NoUnit)), None)
+
+
+def _pattern(first: ir.Node, members: tuple[ir.Node, ...]) -> SpelledOut | None:
+    """The spelled-out activation that the nodes are, with or without `first` as a part of it."""
+    for start, nodes in ((first, (first, *members)), (members[0], members)):
+        pattern = spelled_out(start)
+        if pattern is not None and pattern.nodes == nodes:
+            return pattern
+    return None
+
+
+def _seen_elsewhere(leader: ir.Node, inner: set[ir.Node], activation_type: str) -> str | None:
+    output = leader.outputs[0]
+    if output.is_graph_output():
+        return f"{output.name} is an output of the model, so the values before {activation_type} must be stored."
+    outside = [reader for reader in readers(output) if reader not in inner]
+    if outside:
+        return (
+            f"{output.name} is also read by {outside[0].name} ({outside[0].op_type}), "
+            f"which needs the values before {activation_type}."
+        )
+    if not any(reader in inner for reader in readers(output)):
+        return f"{leader.name} does not feed the activation that it is to be fused with."
+    return None
+
+
+def _path_around(first: ir.Node, members: tuple[ir.Node, ...]) -> str | None:
+    """A member that joins another path, so that fusing would cross a residual connection."""
+    inside = {output for member in (first, *members) for output in member.outputs}
+    for member in members:
+        others = [value for value in member.inputs if value is not None and value not in inside]
+        joined = [value for value in others if array_of(value) is None]
+        if joined:
+            return (
+                f"{member.name} ({member.op_type}) also reads {joined[0].name}: "
+                "fusing up to here would cross the point where a residual path joins."
+            )
+    return None
+
+
+def _replace(model: ir.Model, pattern: SpelledOut) -> ir.Node:
+    """One node in place of the pattern; it keeps the last node's id and the name of its output."""
+    last = pattern.nodes[-1]
+    name, output = str(last.name), last.outputs[0]
+    attributes = {"alpha": 1 / 6, "beta": 0.5} if pattern.op_type == "HardSigmoid" else {}
+    result = new_value(f"{output.name}.activated", output)
+    new = ir.node(pattern.op_type, [pattern.source], attributes, outputs=[result], name=f"{name}.activation")
+    mark_origin(new, pattern.nodes)
+    model.graph.insert_after(last, new)
+    take_over(model, output, result)
+    remove(model, pattern.nodes)
+    new.name = name
+    return new

@@ -1,0 +1,343 @@
+"""Quantize a node to INT8: its inputs, constants and outputs get QuantizeLinear/DequantizeLinear pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import onnx_ir as ir
+import pydantic
+
+from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.actions.activations import CLAMPS
+from metainfer_core.actions.integer_laws import (
+    accumulator_against,
+    bits_against,
+    channels_against,
+    concat_against,
+    granularity_against,
+    input_scale_of,
+    ranges_against,
+    sensitivity_against,
+    unit_against,
+)
+from metainfer_core.actions.integer_operators import IntegerForm, integer_form, range_of
+from metainfer_core.actions.quantize_dequantize import (
+    insert_pair,
+    pair_of,
+    parameters_of,
+    quantize_output,
+    quantized_constant,
+    raw,
+)
+from metainfer_core.actions.rewiring import (
+    FUSED_WITH,
+    UNIT,
+    array_of,
+    followers,
+    is_float,
+    name_of,
+    node,
+    nodes_by_id,
+    numbers_of,
+    set_input,
+)
+from metainfer_core.actions.scales import Affine, activation_scale, bias_codes, bias_floor, weight_codes, weight_scales
+from metainfer_core.actions.units import NoUnit, describe, granularities, unit_for
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.values import FrozenMap, Value
+
+LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
+
+
+class QuantizeParams(Value):
+    """Parameters of a quantize action."""
+
+    bit_width: int = pydantic.Field(default=8, ge=1, le=32)
+    scheme: Literal["channel_wise", "tensor_wise"] = "channel_wise"
+    """How finely weights are scaled."""
+    symmetric: bool = False
+    """Whether activations have zero point 0 (weights always do)."""
+    target_hw: str | None = None
+    """Compute unit of the spec that runs the integer kernel."""
+    ranges: FrozenMap[tuple[float, float]] = {}
+    """Activation tensor to the least and greatest value that calibration saw."""
+    zero_point_clip: bool = False
+    """Whether a range that does not hold 0 is widened to it."""
+
+
+class Quantize(ActionKind):
+    """Computes a node, and what is fused with it, on 8-bit integers.
+
+    Weights are constants of int8 with zero point 0; activations get a scale and a zero point from the range that
+    calibration data gave. Where the node that makes a tensor is quantized, its action decides the tensor's scale.
+    """
+
+    name = "quantize"
+    obligation = Obligation(why="Rounding to 8 bits changes values: measured, and held against the accuracy budget.")
+    risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=True)
+    Params = QuantizeParams
+
+    def propose(
+        self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
+    ) -> Iterator[Action | Refusal]:
+        """One action a node where its inputs come from quantized nodes or it has weights; else why not."""
+        quantized: set[ir.Node] = set()
+        for candidate in model.graph:
+            if FUSED_WITH in candidate.metadata_props or not any(is_float(value) for value in candidate.outputs):
+                continue
+            form = integer_form(candidate)
+            group = (candidate, *followers(model, candidate))
+            if isinstance(form, str):
+                yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=form)
+                continue
+            if form.role != "weighted" and not self._fed_by(candidate, form, quantized):
+                reason = f"{candidate.name} has an input that stays float, so INT8 would only add a conversion."
+                yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=reason)
+                continue
+            action = self._action(model, spec, group, form, calibration)
+            refused = self.refusal(model, spec, action)
+            if refused is None:
+                quantized.update(group)
+            yield refused or action
+
+    def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
+        """Fills in the fused nodes and the ranges that the action does not bring."""
+        known = nodes_by_id(model)
+        target = known.get(action.nodes[0])
+        form = integer_form(target) if target is not None else ""
+        if target is None or isinstance(form, str):
+            return action
+        nodes = tuple(dict.fromkeys((*action.nodes, *(str(member.name) for member in followers(model, target)))))
+        ranges = action.params.get("ranges", {})
+        if calibration is not None and isinstance(ranges, dict):
+            ranges = {**_ranges(model, (target, *followers(model, target)), form, calibration), **ranges}
+        return action.with_nodes(nodes).with_params({"ranges": ranges} if ranges else {})
+
+    def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
+        """Width, unit, granularity, sensitivity, an integer form, known ranges, and sums that fit."""
+        reasons = (self._reason_against(model, spec, action, target) for target in _targets(model, action))
+        reason = self._misaddressed(model, action) or next(filter(None, reasons), None)
+        return Refusal(kind=self.name, nodes=action.nodes, reason=reason) if reason else None
+
+    def _reason_against(self, model: ir.Model, spec: HardwareSpec, action: Action, target: ir.Node) -> str | None:
+        params = QuantizeParams.from_plain(action.params)
+        group = (target, *followers(model, target))
+        form = integer_form(target)
+        reason = (
+            sensitivity_against(spec, group)
+            or (form if isinstance(form, str) else None)
+            or bits_against(spec, params.target_hw, params.bit_width)
+            or unit_against(spec, group, params.target_hw)
+        )
+        if reason is None and isinstance(form, IntegerForm):
+            reason = self._numbers_against(model, spec, params, target, form)
+        return reason
+
+    def rewrite(self, model: ir.Model, action: Action) -> None:
+        """Inserts the pairs; the nodes themselves stay as they are between them."""
+        params = QuantizeParams.from_plain(action.params)
+        for target in _targets(model, action):
+            self._rewrite_one(model, params, target)
+
+    def _rewrite_one(self, model: ir.Model, params: QuantizeParams, target: ir.Node) -> None:
+        form = integer_form(target)
+        assert isinstance(form, IntegerForm)
+        outputs = _outputs(model, target)
+        for index in form.activations:
+            value = target.inputs[index]
+            assert value is not None
+            if raw(value) is value:
+                set_input(target, index, insert_pair(model, value, self._affine(params, value), target))
+        if form.role == "weighted":
+            self._quantize_weight(model, params, target, form)
+        for index in form.constants:
+            array = numbers_of(target.inputs[index])
+            scales = weight_scales(array, None)
+            name = f"{target.name}.input_{index}"
+            set_input(
+                target, index, quantized_constant(model, name, weight_codes(array, scales, None), scales, None, target)
+            )
+        for value in outputs:
+            affine = self._affine(params, value)
+            if form.role == "same_scale":
+                source = raw(target.inputs[0])  # type: ignore[arg-type]
+                pair = pair_of(source)
+                affine = parameters_of(pair) if pair is not None else affine
+            quantize_output(model, value, affine, target)
+        for member in (target, *followers(model, target)):
+            if params.target_hw:
+                member.metadata_props[UNIT] = params.target_hw
+
+    def sentence(self, action: Action) -> str:
+        """What happens, in one sentence."""
+        params = QuantizeParams.from_plain(action.params)
+        by = "output channel" if params.scheme == "channel_wise" else "tensor"
+        kind = "symmetric" if params.symmetric else "asymmetric"
+        fused = f" with {', '.join(action.nodes[1:])}" if action.nodes[1:] else ""
+        return (
+            f"Compute {action.nodes[0]}{fused} in INT{params.bit_width}: "
+            f"weights scaled by {by}, {kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
+        )
+
+    def _fed_by(self, candidate: ir.Node, form: IntegerForm, quantized: set[ir.Node]) -> bool:
+        producers = [candidate.inputs[index].producer() for index in form.activations]  # type: ignore[union-attr]
+        return any(producer in quantized for producer in producers) and all(
+            producer in quantized or producer is None for producer in producers
+        )
+
+    def _action(
+        self,
+        model: ir.Model,
+        spec: HardwareSpec,
+        group: tuple[ir.Node, ...],
+        form: IntegerForm,
+        calibration: Calibration | None,
+    ) -> Action:
+        target = group[0]
+        unit = unit_for(spec, target.op_type, "int8")
+        allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
+        scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
+        ranges = _ranges(model, group, form, calibration) if calibration else {}
+        params: dict[str, object] = {
+            "bit_width": 8,
+            "scheme": scheme,
+            "symmetric": False,
+            "ranges": ranges,
+        }
+        if isinstance(unit, str):
+            params["target_hw"] = unit
+        return Action(
+            kind=self.name,
+            nodes=tuple(str(member.name) for member in group),
+            params=params,
+            why=_why(spec, unit, form, calibration),
+            constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
+            alternatives=_alternatives(spec, unit, form, scheme),
+        )
+
+    def _misaddressed(self, model: ir.Model, action: Action) -> str | None:
+        known = nodes_by_id(model)
+        leader = known[action.nodes[0]].metadata_props.get(FUSED_WITH)
+        if leader is not None:
+            return f"{action.nodes[0]} is computed by the kernel of {leader}: quantize {leader} instead."
+        strangers = [
+            name
+            for name in action.nodes[1:]
+            if known[name].metadata_props.get(FUSED_WITH, "") not in ("", *action.nodes)
+        ]
+        return f"{strangers[0]} is computed by the kernel of another node." if strangers else None
+
+    def _numbers_against(
+        self, model: ir.Model, spec: HardwareSpec, params: QuantizeParams, target: ir.Node, form: IntegerForm
+    ) -> str | None:
+        unit = params.target_hw or unit_for(spec, target.op_type, "int8")
+        assert isinstance(unit, str)
+        inputs, outputs = _activation_inputs(target, form), _outputs(model, target)
+        reason = ranges_against((*inputs, *outputs), params.ranges, params.zero_point_clip)
+        if reason is not None:
+            return reason
+        if form.role == "concat":
+            return concat_against(target, outputs, params.ranges, params.symmetric)
+        if form.role != "weighted":
+            return None
+        scale = input_scale_of(inputs[0], params.ranges, params.symmetric)
+        return (
+            granularity_against(spec, unit, params.scheme)
+            or (channels_against(target, form) if params.scheme == "tensor_wise" else None)
+            or accumulator_against(spec, unit, target, form, scale, params.scheme)
+        )
+
+    def _affine(self, params: QuantizeParams, value: ir.Value) -> Affine:
+        low, high = params.ranges.get(name_of(value), (0.0, 0.0))
+        return activation_scale(low, high, params.symmetric)
+
+    def _quantize_weight(self, model: ir.Model, params: QuantizeParams, target: ir.Node, form: IntegerForm) -> None:
+        source = raw(target.inputs[0])  # type: ignore[arg-type]
+        input_scale = input_scale_of(source, params.ranges, params.symmetric)
+        weight = numbers_of(target.inputs[1])
+        bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
+        axis = form.weight_axis if params.scheme == "channel_wise" else None
+        scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis))
+        codes = weight_codes(weight, scales, axis)
+        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
+        if bias is not None and form.bias is not None:
+            flat = bias.reshape(-1)
+            integers, product = bias_codes(flat, input_scale, scales)
+            bias_axis = 0 if axis is not None else None
+            set_input(
+                target,
+                form.bias,
+                quantized_constant(model, f"{target.name}.bias", integers, product, bias_axis, target),
+            )
+
+
+def _targets(model: ir.Model, action: Action) -> tuple[ir.Node, ...]:
+    """The nodes that get pairs: the leader, and members whose fusion a reviewer switched off."""
+    return tuple(member for name in action.nodes if FUSED_WITH not in (member := node(model, name)).metadata_props)
+
+
+def _ranges(
+    model: ir.Model, group: tuple[ir.Node, ...], form: IntegerForm, calibration: Calibration
+) -> dict[str, tuple[float, float]]:
+    """Ranges of all tensors that an action on the group may need, also if its members are not fused after all."""
+    values = (*_activation_inputs(group[0], form), *(value for member in group for value in member.outputs))
+    found = {name_of(value): range_of(value, calibration) for value in values}
+    return {name: span for name, span in sorted(found.items()) if span is not None}
+
+
+def _activation_inputs(target: ir.Node, form: IntegerForm) -> tuple[ir.Value, ...]:
+    return tuple(raw(value) for value in (target.inputs[index] for index in form.activations) if value is not None)
+
+
+def _outputs(model: ir.Model, target: ir.Node) -> tuple[ir.Value, ...]:
+    """The tensors that the node's kernel stores, and the codes that a fused table is looked up by."""
+    fused = followers(model, target)
+    if not fused:
+        return tuple(value for value in target.outputs if value.uses() or value.is_graph_output())
+    last = fused[-1]
+    before = () if all(member.op_type in CLAMPS for member in fused) else (target.outputs[0],)
+    return (*before, last.outputs[0])
+
+
+def _why(
+    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, calibration: Calibration | None
+) -> tuple[Reason, ...]:
+    reasons = []
+    if isinstance(unit, str):
+        field = f"compute_units.{unit}.data_types"
+        value = describe(spec, field)
+        reasons.append(Reason(claim=f"{unit} computes in int8.", spec_field=field, spec_value=value, law=LAW))
+        if form.role == "weighted":
+            allowed, field = granularities(spec, unit)
+            reasons.append(
+                Reason(
+                    claim=f"{unit} scales weights by {' or '.join(allowed)}.",
+                    spec_field=field,
+                    spec_value=describe(spec, field),
+                )
+            )
+    if form.role in ("same_scale", "concat"):
+        law = (
+            "what moves values gives its output the scale of its input"
+            if form.role == "same_scale"
+            else ("a Concat gives all of its inputs the scale of its output")
+        )
+        reasons.append(Reason(claim="Its values move between quantized neighbours without a conversion.", law=law))
+    if calibration is not None:
+        reasons.append(Reason(claim=f"The ranges come from {calibration.samples} samples of {calibration.data}."))
+    return tuple(reasons)
+
+
+def _alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str) -> tuple[Alternative, ...]:
+    rejected = [Alternative(option="float32", reason="It moves four times the bytes and has no faster arithmetic.")]
+    if isinstance(unit, str) and form.role == "weighted":
+        allowed, field = granularities(spec, unit)
+        if scheme == "channel_wise":
+            reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."
+            rejected.append(Alternative(option="weights scaled by tensor", reason=reason))
+        else:
+            reason = f"{field} allows {', '.join(allowed)}."
+            rejected.append(Alternative(option="weights scaled by channel", reason=reason))
+    return tuple(rejected)

@@ -1,0 +1,88 @@
+"""QuantizeLinear and DequantizeLinear in a graph: one pair a tensor, shared by all who read it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.rewiring import FROM, add_constant, numbers_of, readers
+from metainfer_core.actions.scales import Affine
+
+
+def pair_of(value: ir.Value) -> ir.Node | None:
+    """The DequantizeLinear of the pair that stands on a tensor, if one does."""
+    for reader in readers(value):
+        if reader.op_type == "QuantizeLinear" and reader.inputs[0] is value:
+            return readers(reader.outputs[0])[0]
+    return None
+
+
+def raw(value: ir.Value) -> ir.Value:
+    """The tensor that a dequantized value stands for; the value itself where it is not one."""
+    producer = value.producer()
+    if producer is None or producer.op_type != "DequantizeLinear" or producer.inputs[0] is None:
+        return value
+    quantize = producer.inputs[0].producer()
+    return quantize.inputs[0] if quantize is not None and quantize.inputs[0] is not None else value
+
+
+def parameters_of(dequantize: ir.Node) -> Affine:
+    """Scale and zero point of a pair."""
+    scale, zero_point = map(numbers_of, dequantize.inputs[1:3])
+    return Affine(np.float32(scale.reshape(())), int(zero_point.reshape(())))
+
+
+def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node) -> ir.Value:
+    """The dequantized form of a tensor: of the pair that stands already, else of a new one. Rewires nobody."""
+    existing = pair_of(value)
+    if existing is not None:
+        return existing.outputs[0]
+    name = str(value.name)
+    scale = add_constant(model, f"{name}.scale", np.asarray(affine.scale, dtype=np.float32))
+    zero_point = add_constant(model, f"{name}.zero_point", np.asarray(affine.zero_point, dtype=np.int8))
+    integer = ir.Value(name=f"{name}.quantized", shape=value.shape, type=ir.TensorType(ir.DataType.INT8))
+    real = ir.Value(name=f"{name}.dequantized", shape=value.shape, type=value.type)
+    origin = {FROM: str(asked_by.name)}
+    quantize = ir.node(
+        "QuantizeLinear", [value, scale, zero_point], outputs=[integer], name=f"{name}.quantize", metadata_props=origin
+    )
+    dequantize = ir.node(
+        "DequantizeLinear", [integer, scale, zero_point], outputs=[real], name=f"{name}.dequantize",
+        metadata_props=origin,
+    )  # fmt: skip
+    producer = value.producer()
+    if producer is not None:
+        model.graph.insert_after(producer, [quantize, dequantize])
+    else:
+        model.graph.insert_before(model.graph[0], [quantize, dequantize])
+    return real
+
+
+def quantize_output(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node) -> None:
+    """All who read the tensor, and the caller of the model, get its dequantized form."""
+    real = insert_pair(model, value, affine, asked_by)
+    for use in tuple(value.uses()):
+        if not (use.node.op_type == "QuantizeLinear" and use.idx == 0):
+            use.node.replace_input_with(use.idx, real)
+    if value.is_graph_output():
+        name = value.name
+        model.graph.outputs[list(model.graph.outputs).index(value)] = real
+        value.name = f"{name}.raw"
+        real.name = name
+
+
+def quantized_constant(
+    model: ir.Model, name: str, codes: np.ndarray, scales: np.ndarray, axis: int | None, reader: ir.Node
+) -> ir.Value:
+    """A constant as integers and a DequantizeLinear before its reader; zero points are 0."""
+    integers = add_constant(model, f"{name}.quantized", codes)
+    scale = add_constant(model, f"{name}.scale", scales.astype(np.float32))
+    zero_point = add_constant(model, f"{name}.zero_point", np.zeros(scales.shape, dtype=codes.dtype))
+    real = ir.Value(name=f"{name}.dequantized", shape=ir.Shape(codes.shape), type=ir.TensorType(ir.DataType.FLOAT))
+    attributes = {"axis": axis} if axis is not None else {}
+    dequantize = ir.node(
+        "DequantizeLinear", [integers, scale, zero_point], attributes, outputs=[real], name=f"{name}.dequantize",
+        metadata_props={FROM: str(reader.name)},
+    )  # fmt: skip
+    model.graph.insert_before(reader, dequantize)
+    return real

@@ -1,0 +1,136 @@
+"""Small questions and edits on a graph that all action kinds share: who reads a value, add a constant, mark a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.errors import DefectError
+
+UNIT = "metainfer.unit"
+FUSED_WITH = "metainfer.fused_with"
+FROM = "metainfer.from"
+MEMORY = "metainfer.memory"
+KEEP_FLOAT = "metainfer.keep_float"
+
+
+def nodes_by_id(model: ir.Model) -> dict[str, ir.Node]:
+    """Node id to node of the main graph."""
+    return {str(node.name): node for node in model.graph}
+
+
+def node(model: ir.Model, node_id: str) -> ir.Node:
+    """The node of that id; KeyError if there is none (legality asks before any rewrite does)."""
+    for candidate in model.graph:
+        if candidate.name == node_id:
+            return candidate
+    raise KeyError(node_id)
+
+
+def name_of(value: ir.Value | None) -> str:
+    """A value's name; empty for an input that is left out."""
+    return "" if value is None else str(value.name)
+
+
+def array_of(value: ir.Value | None) -> np.ndarray | None:
+    """The numbers of a constant; None if the value is not one. Never write into the array: clones share it."""
+    if value is None or value.const_value is None or value.is_graph_input():
+        return None
+    return value.const_value.numpy()
+
+
+def numbers_of(value: ir.Value | None) -> np.ndarray:
+    """The numbers of a value that a law already found to be a constant."""
+    array = array_of(value)
+    if array is None:
+        raise DefectError(f"{name_of(value)} was taken for a constant, which it is not.")
+    return array
+
+
+def scalar_of(value: ir.Value | None) -> float | None:
+    """The number of a constant with exactly one element; else None."""
+    array = array_of(value)
+    return float(array.reshape(())) if array is not None and array.size == 1 else None
+
+
+def readers(value: ir.Value) -> tuple[ir.Node, ...]:
+    """The distinct nodes that read a value."""
+    return tuple(dict.fromkeys(use.node for use in value.uses()))
+
+
+def only_reader(value: ir.Value) -> ir.Node | None:
+    """The one node that reads a value that nobody else can see; None if there are several or it is an output."""
+    nodes = readers(value)
+    return nodes[0] if len(nodes) == 1 and not value.is_graph_output() else None
+
+
+def static_shape(value: ir.Value | None) -> tuple[int, ...] | None:
+    """The shape if all extents are known numbers, else None."""
+    if value is None or value.shape is None:
+        return None
+    extents = tuple(value.shape)
+    return tuple(int(extent) for extent in extents if isinstance(extent, int)) if value.shape.is_static() else None
+
+
+def data_type(value: ir.Value | None) -> ir.DataType | None:
+    """Element type of a value where it is known."""
+    return None if value is None else value.dtype
+
+
+def is_float(value: ir.Value | None) -> bool:
+    """Whether a value holds float32 numbers."""
+    return data_type(value) == ir.DataType.FLOAT
+
+
+def add_constant(model: ir.Model, name: str, array: np.ndarray) -> ir.Value:
+    """A new initializer; `name` gets a number behind it if it is taken."""
+    taken = model.graph.initializers
+    unique, count = name, 1
+    while unique in taken:
+        count += 1
+        unique = f"{name}.{count}"
+    tensor = ir.tensor(np.array(array, order="C"), name=unique)  # keeps 0-d as it is
+    value = ir.Value(name=unique, const_value=tensor, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype))
+    model.graph.register_initializer(value)
+    return value
+
+
+def set_input(target: ir.Node, index: int, value: ir.Value | None) -> None:
+    """Makes `value` input number `index`, whether or not the node had one there."""
+    if index >= len(target.inputs):
+        target.resize_inputs(index + 1)
+    target.replace_input_with(index, value)
+
+
+def new_value(name: str, like: ir.Value, shape: Sequence[int] | None = None) -> ir.Value:
+    """A value of the same element type, and the same shape unless another is given."""
+    return ir.Value(name=name, shape=ir.Shape(shape) if shape is not None else like.shape, type=like.type)
+
+
+def take_over(model: ir.Model, old: ir.Value, new: ir.Value) -> None:
+    """All readers of `old`, and its place among the graph's outputs and its name, go to `new`."""
+    name = old.name
+    old.replace_all_uses_with(new, replace_graph_outputs=True)
+    old.name = f"{name}.replaced"
+    new.name = name
+
+
+def remove(model: ir.Model, nodes: Sequence[ir.Node]) -> None:
+    """Removes nodes whose outputs nobody reads any more."""
+    model.graph.remove(list(nodes), safe=True)
+
+
+def mark_origin(new: ir.Node, originals: Sequence[ir.Node]) -> None:
+    """Records on a node the ids of the original nodes that it realises."""
+    ids: dict[str, None] = {}
+    for original in originals:
+        for node_id in original.metadata_props.get(FROM, str(original.name)).split(","):
+            ids[node_id] = None
+    new.metadata_props[FROM] = ",".join(ids)
+
+
+def followers(model: ir.Model, leader: ir.Node) -> tuple[ir.Node, ...]:
+    """The nodes whose results the leader's kernel also computes, in order."""
+    return tuple(other for other in model.graph if other.metadata_props.get(FUSED_WITH) == leader.name)

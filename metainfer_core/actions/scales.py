@@ -1,0 +1,81 @@
+"""Scales and zero points: real = scale * (integer - zero_point). Same range, same numbers, whoever asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LOWEST, HIGHEST = -128, 127
+STEPS = HIGHEST - LOWEST
+BIAS_LIMIT = float(1 << 30)
+"""Bias codes stay below this, so that adding the products cannot leave 32 bits."""
+QUIET_CHANNEL = 2.0**-20
+"""A channel whose weights are (nearly) zero gets at least this share of the largest channel's scale."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Quantization parameters of one activation tensor."""
+
+    scale: np.float32
+    zero_point: int
+
+
+def activation_scale(low: float, high: float, symmetric: bool) -> Affine:
+    """Parameters of an int8 activation whose values lie in [low, high], widened to hold 0 (which must be exact)."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    if symmetric:
+        scale = np.float32(max(-low, high) / HIGHEST)
+        return Affine(_usable(scale), 0)
+    scale = _usable(np.float32((high - low) / STEPS))
+    zero_point = int(np.clip(np.rint(LOWEST - low / float(scale)), LOWEST, HIGHEST))
+    return Affine(scale, zero_point)
+
+
+def weight_scales(weight: np.ndarray, axis: int | None, floor: np.ndarray | float = 0.0) -> np.ndarray:
+    """Symmetric scales of a constant: one number, or one for each channel along `axis`, none below `floor`."""
+    magnitudes = np.abs(weight.astype(np.float64))
+    if axis is None:
+        peaks = magnitudes.max(initial=0.0).reshape(())
+    else:
+        peaks = magnitudes.max(axis=tuple(i for i in range(weight.ndim) if i != axis), initial=0.0)
+    quiet = peaks.max(initial=0.0) * QUIET_CHANNEL or 1.0
+    scales = np.maximum(np.maximum(peaks, quiet) / HIGHEST, floor)
+    return np.asarray(scales, dtype=np.float32)
+
+
+def weight_codes(weight: np.ndarray, scales: np.ndarray, axis: int | None) -> np.ndarray:
+    """Int8 codes of a constant, -127..127, rounded half to even as QuantizeLinear does."""
+    shape = [-1 if i == axis else 1 for i in range(weight.ndim)] if axis is not None else [1] * weight.ndim
+    codes = np.rint(weight.astype(np.float64) / scales.astype(np.float64).reshape(shape))
+    return np.clip(codes, -HIGHEST, HIGHEST).astype(np.int8)
+
+
+def bias_floor(bias: np.ndarray | None, input_scale: np.float32, axis: int | None) -> np.ndarray | float:
+    """The least weight scale at which the bias codes stay within their limit."""
+    if bias is None:
+        return 0.0
+    magnitudes = np.abs(bias.astype(np.float64)) / (float(input_scale) * BIAS_LIMIT)
+    return magnitudes.reshape(-1) if axis is not None else float(magnitudes.max(initial=0.0))
+
+
+def bias_codes(bias: np.ndarray, input_scale: np.float32, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Int32 codes of a bias and their float32 scales (input scale times weight scale)."""
+    product = (np.float32(input_scale) * scales).astype(np.float32)
+    codes = np.rint(bias.astype(np.float64) / product.astype(np.float64))
+    return codes.astype(np.int32), product
+
+
+def accumulator_bits(codes: np.ndarray, axis: int, bias: np.ndarray | None) -> int:
+    """Bits that the worst sum of products needs, sign included; an input differs from its zero point by at most 255."""
+    others = tuple(i for i in range(codes.ndim) if i != axis)
+    worst = np.abs(codes.astype(np.int64)).sum(axis=others) * STEPS
+    if bias is not None:
+        worst = worst + np.abs(bias.astype(np.int64))
+    return int(worst.max(initial=0)).bit_length() + 1
+
+
+def _usable(scale: np.float32) -> np.float32:
+    """A tensor that is always 0 (or so small that its scale is no normal number) gets scale 1."""
+    return scale if scale >= np.finfo(np.float32).tiny else np.float32(1.0)

@@ -1,0 +1,126 @@
+"""Which compute unit of the spec runs an operator in a data type, or the sentence why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
+
+KIND_ORDER = ("npu", "dsp", "gpu", "cpu")
+WIDTH_OF = {"int4": 4, "int8": 8, "uint8": 8, "int16": 16}
+
+
+@dataclass(frozen=True)
+class NoUnit:
+    """Why no unit of the spec runs an operator in a data type."""
+
+    reason: str
+    spec_field: str
+    """The field whose value forbids it, or is missing."""
+
+
+def has_data_type(name: str, unit: ComputeUnit, data_type: str) -> NoUnit | None:
+    """None if the unit computes in the data type, else why not. A value that is not in the spec is not assumed."""
+    field = f"compute_units.{name}.data_types"
+    if data_type == "float32" and unit.kind == "cpu":
+        return None  # a CPU computes float32 in software where it has no floating-point unit
+    if not unit.data_types:
+        return NoUnit(f"The spec does not say that {name} has {data_type}: {field} is missing.", field)
+    if data_type not in unit.data_types:
+        return NoUnit(f"{name} has no {data_type}: {field} is {', '.join(unit.data_types)}.", field)
+    return None
+
+
+def peak_macs_per_second(unit: ComputeUnit, data_type: str) -> float | None:
+    """Multiply-accumulates a second of the whole unit; None where the spec does not tell."""
+    rate = unit.macs_per_cycle.get(data_type)
+    if rate is not None and unit.clock_hz is not None:
+        return rate.nominal * unit.clock_hz.nominal * (unit.cores or 1)
+    if unit.tops is not None and data_type in ("int8", "uint8"):
+        return unit.tops.nominal * 1e12 / 2  # one multiply-accumulate is two operations
+    return None
+
+
+def home(spec: HardwareSpec, data_type: str) -> str | NoUnit:
+    """The unit that the spec makes fastest in a data type; among equals accelerators first, then by name."""
+    fitting = [name for name, unit in spec.compute_units.items() if has_data_type(name, unit, data_type) is None]
+    if not fitting:
+        reasons = [has_data_type(name, unit, data_type) for name, unit in sorted(spec.compute_units.items())]
+        first = next((reason for reason in reasons if reason), None)
+        return first or NoUnit(f"The spec has no compute unit for {data_type} (compute_units).", "compute_units")
+
+    def rank(name: str) -> tuple[float, int, str]:
+        unit = spec.compute_units[name]
+        return -(peak_macs_per_second(unit, data_type) or 0.0), KIND_ORDER.index(unit.kind), name
+
+    return min(fitting, key=rank)
+
+
+def unit_for(
+    spec: HardwareSpec, op_type: str, data_type: str, at: str | None = None, fall_back: bool = True
+) -> str | NoUnit:
+    """The unit that runs `op_type` in `data_type`: the data type's home (or `at`), else the fallback units it names."""
+    start = at or home(spec, data_type)
+    if isinstance(start, NoUnit):
+        return start
+    name: str | None = start
+    tried: list[str] = []
+    while name is not None and name not in tried:
+        unit = spec.compute_units.get(name)
+        if unit is None:
+            known = ", ".join(sorted(spec.compute_units)) or "none"
+            field = f"compute_units.{tried[-1]}.operators.fallback" if tried else "compute_units"
+            return NoUnit(f"The spec has no compute unit named {name} ({field}); it has {known}.", field)
+        tried.append(name)
+        lacking = has_data_type(name, unit, data_type)
+        if lacking is None and unit.operators.runs(op_type):
+            return name
+        if lacking is not None and len(tried) == 1:
+            return lacking
+        name = unit.operators.fallback if fall_back else None
+    return not_run(spec, op_type, tried)
+
+
+def not_run(spec: HardwareSpec, op_type: str, tried: list[str]) -> NoUnit:
+    """The sentence for an operator that none of the units in `tried` runs."""
+    unit = spec.compute_units[tried[0]]
+    banned = op_type in unit.operators.unavailable
+    field = f"compute_units.{tried[0]}.operators.{'unavailable' if banned else 'supported'}"
+    how = "lists it as unavailable" if banned else "does not list it"
+    others = f", nor does its fallback {' or '.join(tried[1:])}" if tried[1:] else ", and names no fallback"
+    return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}.", field)
+
+
+def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:
+    """How finely the unit can scale weights, with the spec field that says so.
+
+    Where the spec is silent, software on a CPU can do both, and an accelerator is trusted with the coarser one only.
+    """
+    unit = spec.compute_units[name]
+    field = f"compute_units.{name}.weight_granularity"
+    if unit.weight_granularity:
+        return unit.weight_granularity, field
+    if unit.kind == "npu" and spec.npu_int_support and spec.npu_int_support.channel_wise_quantization is not None:
+        field = "npu_int_support.channel_wise_quantization"
+        return (("tensor", "channel") if spec.npu_int_support.channel_wise_quantization else ("tensor",)), field
+    return (("tensor", "channel") if unit.kind == "cpu" else ("tensor",)), field
+
+
+def describe(spec: HardwareSpec, field: str) -> str | None:
+    """The value at a field path of the spec as text, with ` (assumed)` behind it where no document gives it."""
+    here: object = spec.plain()
+    for key in field.split("."):
+        if not isinstance(here, Mapping) or key not in here:
+            return None
+        here = here[key]
+    text = ", ".join(map(str, here)) if isinstance(here, list) else _plain_text(here)
+    return f"{text} (assumed)" if field in spec.assumed else text
+
+
+def _plain_text(here: object) -> str:
+    if isinstance(here, Mapping):
+        return ", ".join(f"{key} {_plain_text(value)}" for key, value in here.items())
+    if isinstance(here, float) and here.is_integer() and abs(here) < 1e15:
+        return f"{int(here):,}"
+    return str(here)

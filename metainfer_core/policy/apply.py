@@ -1,0 +1,95 @@
+"""Apply a policy to one clone of a model: in order, with the reviewers' words, each action checked again."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+import onnx_ir.passes.common as passes
+
+from metainfer_core.actions import legality
+from metainfer_core.actions.action import Action
+from metainfer_core.actions.catalog import KINDS, kind
+from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, nodes_by_id
+from metainfer_core.actions.units import unit_for
+from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+FORBIDDEN_BY_SENSITIVITY = ("fuse", "quantize")
+"""Kinds that the reviewers' `precision_sensitive: true` on an action forbids."""
+
+
+def apply(model: ir.Model, spec: HardwareSpec, policy: Policy, calibration: Calibration | None = None) -> ir.Model:
+    """The adapted model; `model` itself is left as it is.
+
+    Args:
+        model: The preprocessed model that the policy was made for.
+        spec: The hardware.
+        policy: Its actions, with the reviewers' fields.
+        calibration: Fills the ranges of quantize actions that bring none, as those of plain policies.
+
+    Raises:
+        InputError: An action is of an unknown kind.
+        UnsupportedError: An action is not legal on this model and spec.
+    """
+    adapted = model.clone()
+    for line in policy.actions:
+        apply_line(adapted, spec, line, calibration)
+    finish(adapted, spec)
+    return adapted
+
+
+def apply_line(model: ir.Model, spec: HardwareSpec, line: PolicyAction, calibration: Calibration | None) -> None:
+    """Applies one line of a policy in place, unless a reviewer switched it off."""
+    if is_off(line):
+        return
+    found = kind(line.action)
+    if found is None:
+        known = ", ".join(candidate.name for candidate in KINDS)
+        raise InputError(
+            f"The policy's action {line.action!r} on {line.node_id} is of no known kind.",
+            f"Known kinds: {known}.",
+            "Mend the word, or switch the action off with `override: false`.",
+        )
+    action = found.completed(model, effective(line), calibration)
+    refused = legality.refusal(model, spec, found, action)
+    if refused is not None:
+        raise UnsupportedError(
+            f"The action {line.id} is not legal here.",
+            refused.reason,
+            "Switch it off with `override: false`, or override its parameters.",
+        )
+    found.rewrite(model, action)
+
+
+def is_off(line: PolicyAction) -> bool:
+    """Whether a reviewer's word switches the action off."""
+    return line.override is False or (line.precision_sensitive is True and line.action in FORBIDDEN_BY_SENSITIVITY)
+
+
+def effective(line: PolicyAction) -> Action:
+    """The action as it will be done: the reviewers' parameters over the proposed ones."""
+    replaced = line.override if isinstance(line.override, dict) else {}
+    clip = {"zero_point_clip": True} if line.zero_point_clip and line.action == "quantize" else {}
+    return Action(
+        kind=line.action,
+        nodes=line.nodes or (line.node_id,),
+        params={**line.params, **clip, **replaced},
+        why=line.why,
+        constraint=line.constraint,
+        alternatives=line.alternatives,
+    )
+
+
+def finish(model: ir.Model, spec: HardwareSpec) -> None:
+    """Removes constants that nothing reads any more, and gives each node that no action placed a compute unit."""
+    passes.RemoveUnusedNodesPass()(model)
+    known = nodes_by_id(model)
+    for node in model.graph:
+        leader = known.get(node.metadata_props.get(FUSED_WITH, ""))
+        if leader is not None and UNIT in leader.metadata_props:
+            node.metadata_props[UNIT] = leader.metadata_props[UNIT]
+        elif UNIT not in node.metadata_props:
+            unit = unit_for(spec, node.op_type, "float32")
+            if isinstance(unit, str):
+                node.metadata_props[UNIT] = unit
