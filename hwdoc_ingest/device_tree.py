@@ -11,7 +11,7 @@ from hwdoc_ingest.device_tree_nodes import DeviceTree
 from hwdoc_ingest.device_tree_said import Said
 from hwdoc_ingest.device_tree_source import parse_source
 from hwdoc_ingest.plain_text import decode
-from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.reading import LIMIT_BYTES, Progress, Reading
 from metainfer_core.files import read_bytes
 from metainfer_core.spec.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
@@ -22,7 +22,7 @@ _KNOWN_WORDS = ("&", "GIC_", "IRQ_TYPE_")
 
 def read_device_tree(path: Path, key: str, progress: Progress) -> Reading:
     """The candidates of device tree source; `page` is the line."""
-    data = read_bytes(path, "device tree")
+    data = read_bytes(path, "device tree", LIMIT_BYTES["device-tree"])
     progress("parsing the device tree", 0, 0)
     tree = parse_source(decode(data, path), path)
     source = DraftSource(
@@ -33,7 +33,7 @@ def read_device_tree(path: Path, key: str, progress: Progress) -> Reading:
 
 def read_device_tree_blob(path: Path, key: str, progress: Progress) -> Reading:
     """The candidates of a device tree blob; `page` is the path of the node."""
-    data = read_bytes(path, "device tree")
+    data = read_bytes(path, "device tree", LIMIT_BYTES["device-tree-blob"])
     progress("parsing the device tree", 0, 0)
     tree = parse_blob(data, path)
     source = DraftSource(title=_title(tree, path), document_digest=sha256(data), file_name=path.name)

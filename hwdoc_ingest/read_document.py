@@ -6,23 +6,9 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
 
-from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.reading import LIMIT_BYTES, Kind, Progress, Reading
 from metainfer_core.errors import InputError, UnsupportedError
-from metainfer_core.files import MEBIBYTE
-
-Kind = Literal["pdf", "workbook", "table", "svd", "device-tree", "device-tree-blob"]
-
-LIMIT_BYTES: Mapping[Kind, int] = {
-    "pdf": 512 * MEBIBYTE,
-    "workbook": 64 * MEBIBYTE,
-    "table": 64 * MEBIBYTE,
-    "svd": 128 * MEBIBYTE,
-    "device-tree": 16 * MEBIBYTE,
-    "device-tree-blob": 16 * MEBIBYTE,
-}
-"""Largest document of each kind that is read."""
 
 READABLE = "PDF, register workbooks (.xlsx, .csv), CMSIS-SVD and device trees (.dts, .dtsi, .dtb) are read."
 
@@ -30,7 +16,10 @@ _SAMPLE_BYTES = 1 << 16
 _OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
     (b"MZ", "a Windows program"),
     (b"\x7fELF", "a Linux program"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file of the old binary kind (.xls, .doc); save it as .xlsx"),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an Office file of the old binary kind (.xls, .doc) or one locked with a password; save it as plain .xlsx",
+    ),
     (b"\x1f\x8b", "a gzip archive; unpack it"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it"),
     (b"BZh", "a bzip2 archive; unpack it"),

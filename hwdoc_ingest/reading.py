@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
+from metainfer_core.files import MEBIBYTE
 from metainfer_core.spec.draft import Candidate, DraftSource
 from metainfer_core.values import Value
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done, and how many there are (0: not known)."""
+
+Kind = Literal["pdf", "workbook", "table", "svd", "device-tree", "device-tree-blob"]
+
+LIMIT_BYTES: Mapping[Kind, int] = {
+    "pdf": 512 * MEBIBYTE,
+    "workbook": 64 * MEBIBYTE,
+    "table": 64 * MEBIBYTE,
+    "svd": 128 * MEBIBYTE,
+    "device-tree": 16 * MEBIBYTE,
+    "device-tree-blob": 16 * MEBIBYTE,
+}
+"""Largest document of each kind that is read."""
 
 
 class Reading(Value):

@@ -1,0 +1,55 @@
+"""Numbers as register tables write them: decimal, C, Verilog and assembler hex, bit ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_MARKS = str.maketrans({"’": "'", "‘": "'", "`": "'", "_": None, " ": None, "\u00a0": None})
+_FORMS = (
+    (re.compile(r"0x([0-9a-f]+)", re.I), 16),
+    (re.compile(r"0b([01]+)", re.I), 2),
+    (re.compile(r"(?:\d+)?'s?h([0-9a-f]+)", re.I), 16),
+    (re.compile(r"(?:\d+)?'s?d(\d+)", re.I), 10),
+    (re.compile(r"(?:\d+)?'s?b([01]+)", re.I), 2),
+    (re.compile(r"(?:\d+)?'s?o([0-7]+)", re.I), 8),
+    (re.compile(r"([0-9][0-9a-f]*)h", re.I), 16),
+    (re.compile(r"\$([0-9a-f]+)", re.I), 16),
+)
+_BARE_HEX = re.compile(r"[0-9a-f]{1,16}", re.I)
+_RANGE = re.compile(r"\[?\s*(\d{1,4})\s*(?::|-|–|~|\.\.)\s*(\d{1,4})\s*\]?")
+_ONE_BIT = re.compile(r"\[?\s*(\d{1,4})\s*\]?")
+MAX_LETTERS = 80
+
+
+def number(cell: str, bare_is_hex: bool) -> int | None:
+    """The number in a cell, None when it holds none or more than one; `1C` counts only where `bare_is_hex`."""
+    words = cell.translate(_MARKS)
+    if not words or len(words) > MAX_LETTERS:
+        return None
+    for pattern, base in _FORMS:
+        match = pattern.fullmatch(words)
+        if match:
+            return int(match[1], base)
+    if bare_is_hex and _BARE_HEX.fullmatch(words):
+        return int(words, 16)
+    return int(words) if words.isascii() and words.isdigit() else None
+
+
+def column_is_hex(cells: Iterable[str]) -> bool:
+    """Whether a column's bare digits are hexadecimal: one cell without a prefix holds a letter, and none a prefix."""
+    bare = [cell.translate(_MARKS) for cell in cells if cell]
+    if any(pattern.fullmatch(cell) for cell in bare for pattern, _ in _FORMS[:1]):
+        return False
+    fitting = [cell for cell in bare if _BARE_HEX.fullmatch(cell)]
+    return len(fitting) * 10 >= len(bare) * 9 and any(not cell.isdigit() for cell in fitting)
+
+
+def bit_range(cell: str) -> tuple[int, int] | None:
+    """Lowest bit and width of `[7:0]`, `7:0`, `0-7` or `5`."""
+    both = _RANGE.fullmatch(cell.strip())
+    if both:
+        low, high = sorted((int(both[1]), int(both[2])))
+        return low, high - low + 1
+    one = _ONE_BIT.fullmatch(cell.strip())
+    return (int(one[1]), 1) if one else None
