@@ -24,6 +24,9 @@ class RealisedTensor(Value):
     """How finely it is quantized; None where it is not."""
     symmetric: bool | None = None
     """Whether every zero point is 0; None where it is not quantized."""
+    scales: tuple[float, ...] = ()
+    """One for the tensor or one a channel; none where it is not quantized. float32 values."""
+    zero_points: tuple[int, ...] = ()
 
 
 class RealisedStep(Value):
