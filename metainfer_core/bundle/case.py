@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,8 +22,6 @@ class Expected:
     """`values_digest` of the spec."""
     ruleset_digest: Digest | None = None
     policy_digest: Digest | None = None
-    model_files: Mapping[str, Digest] | None = None
-    """Name and digest of every file that the model consists of."""
 
 
 @dataclass(frozen=True)

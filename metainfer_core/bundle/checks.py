@@ -45,19 +45,6 @@ def _check_subjects(case: Case) -> Iterator[Reason]:
     expected, binding = case.expected, case.binding
     if expected.model_digest is not None and expected.model_digest != binding.model_digest:
         yield _differs("wrong_model", "model", binding.model_digest, expected.model_digest)
-    elif expected.model_files is not None and dict(expected.model_files) != case.statement.model_files:
-        signed = case.statement.model_files
-        names = sorted(
-            name
-            for name in signed.keys() | expected.model_files.keys()
-            if signed.get(name) != expected.model_files.get(name)
-        )
-        yield Reason(
-            check="wrong_model",
-            what=f"The files of the model are not the ones that were signed: {listed(names)}.",
-            why="A file was changed, added or removed.",
-            fix="Give the model that was reviewed, with all its files, or review and sign anew.",
-        )
     if expected.spec_digest is not None and expected.spec_digest != binding.spec_digest:
         yield _differs("wrong_spec", "hardware spec", binding.spec_digest, expected.spec_digest)
     if expected.ruleset_digest is not None and expected.ruleset_digest != binding.ruleset_digest:

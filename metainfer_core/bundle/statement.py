@@ -9,7 +9,6 @@ Format: github.com/in-toto/attestation, spec/v1/statement.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import pydantic
@@ -23,8 +22,6 @@ from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, rea
 STATEMENT_TYPE: Literal["https://in-toto.io/Statement/v1"] = "https://in-toto.io/Statement/v1"
 APPROVAL_TYPE: Literal["urn:metainfer:approval:1"] = "urn:metainfer:approval:1"
 RELEASE_TYPE: Literal["urn:metainfer:release:1"] = "urn:metainfer:release:1"
-MODEL_FILE = "model/"
-"""Begins the name of a subject that is a file of the model."""
 AGAIN = "Sign it again with meta-infer."
 
 Digest = Annotated[str, pydantic.StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
@@ -84,6 +81,11 @@ class ApprovalStatement(Value):
     predicate_type: Literal["urn:metainfer:approval:1"] = pydantic.Field(default=APPROVAL_TYPE, alias="predicateType")
     predicate: ApprovalPredicate
 
+    @pydantic.model_validator(mode="after")
+    def _subjects_are_right(self) -> ApprovalStatement:
+        _refuse_other_subjects(self.subject, ("model", "spec"))
+        return self
+
 
 class SignedAction(Value):
     """One action of the released policy."""
@@ -119,7 +121,7 @@ class ReleasePredicate(Value):
 
 
 class ReleaseStatement(Value):
-    """What a releaser signs. Subjects: model, its files, spec, policy."""
+    """What a releaser signs. Subjects: model (with its external data), spec, policy."""
 
     type: Literal["https://in-toto.io/Statement/v1"] = pydantic.Field(default=STATEMENT_TYPE, alias="_type")
     subject: tuple[Subject, ...]
@@ -127,20 +129,9 @@ class ReleaseStatement(Value):
     predicate: ReleasePredicate
 
     @pydantic.model_validator(mode="after")
-    def _subjects_are_plain(self) -> ReleaseStatement:
-        names = [each.name for each in self.subject]
-        if len({name.casefold() for name in names}) != len(names):
-            raise ValueError("two subjects have the same name")
-        for name in names:
-            if name.startswith(MODEL_FILE):
-                check_file_name(name.removeprefix(MODEL_FILE))
+    def _subjects_are_right(self) -> ReleaseStatement:
+        _refuse_other_subjects(self.subject, ("model", "spec", "policy"))
         return self
-
-    @property
-    def model_files(self) -> dict[str, Digest]:
-        """Name and digest of each file of the model."""
-        prefix = MODEL_FILE
-        return {each.name.removeprefix(prefix): each.sha256 for each in self.subject if each.name.startswith(prefix)}
 
 
 def read_payload(payload: bytes, predicate_type: str, source: str) -> object:
@@ -173,21 +164,15 @@ def subjects(**digests: Digest) -> tuple[Subject, ...]:
     return tuple(_subject(name, digest) for name, digest in digests.items())
 
 
-def file_subjects(files: Mapping[str, Digest]) -> tuple[Subject, ...]:
-    """A subject for each file that the model consists of (graph file and external data), sorted by name."""
-    return tuple(_subject(MODEL_FILE + name, files[name]) for name in sorted(files))
-
-
 def subject_digest(statement: ApprovalStatement | ReleaseStatement, name: str) -> Digest | None:
     """Digest of the subject with this name."""
     return next((each.sha256 for each in statement.subject if each.name == name), None)
 
 
-def check_file_name(name: str) -> None:
-    """Raises ValueError if a file of a model could lie outside the model's folder."""
-    parts = name.split("/")
-    if any(part in ("", ".", "..") for part in parts) or "\\" in name or ":" in name or "\0" in name:
-        raise ValueError(f"{name!r} is not a plain path inside the model's folder")
+def _refuse_other_subjects(found: tuple[Subject, ...], expected: tuple[str, ...]) -> None:
+    names = tuple(each.name for each in found)
+    if names != expected:
+        raise ValueError(f"the subjects must be {', '.join(expected)}; found {', '.join(names) or 'none'}")
 
 
 def _subject(name: str, digest: Digest) -> Subject:

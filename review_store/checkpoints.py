@@ -1,0 +1,48 @@
+"""Where the log ended, written down outside the database after every write.
+
+A hash chain does not show that its end was cut off, or that the whole of it was written anew; these lines do. Who can
+change both files can still hide what they did since the last signed bundle, which carries the log's head too.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from metainfer_core.bundle.statement import LogHead
+from metainfer_core.errors import InputError
+from metainfer_core.files import MEBIBYTE, read_bytes
+
+
+def write_checkpoint(path: Path, head: LogHead) -> None:
+    """Adds one line. Lines of several writers may come in any order; each is written at once."""
+    line = head.to_json() + b"\n"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise InputError(
+            f"{path}: the checkpoint of the review log cannot be written.",
+            f"{error.strerror or error}. The decision itself is kept.",
+            "Check the folder, its permissions and the free space.",
+        ) from error
+
+
+def read_checkpoints(path: Path) -> tuple[tuple[LogHead, ...], tuple[int, ...]]:
+    """All checkpoints in order of their numbers, and the numbers of the lines that cannot be read.
+
+    A last line without its end was being written when the machine stopped, and is passed over.
+    """
+    lines = read_bytes(path, "file of checkpoints", 1024 * MEBIBYTE).split(b"\n")[:-1]
+    found: list[LogHead] = []
+    broken: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(LogHead.from_json(line))
+        except InputError:
+            broken.append(number)
+    return tuple(sorted(found, key=lambda head: head.seq)), tuple(broken)

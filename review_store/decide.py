@@ -1,0 +1,238 @@
+"""Decisions of people: checked against the state they were made on, then written as events, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pydantic
+
+from metainfer_core.bundle.approvals import Binding
+from metainfer_core.bundle.reason import listed
+from metainfer_core.bundle.review_rules import needs_justification, risk_level
+from metainfer_core.bundle.statement import Justification
+from metainfer_core.bundle.trust import Time, TrustFile
+from metainfer_core.errors import InputError
+from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.values import first_fault
+from review_store.events import (
+    Approved,
+    Commented,
+    Event,
+    Overridden,
+    Registered,
+    Rejected,
+    Released,
+    Tagged,
+    Undone,
+    Withdrawn,
+)
+from review_store.log import Conflict, EventLog, Record
+from review_store.state import ActionReview, ReviewState, effective, fold
+
+Legality = Callable[[PolicyAction], str | None]
+"""Why an action, as overridden, is not legal here, in one sentence; or None."""
+Verdict = Literal["approve", "reject", "tag", "withdraw", "comment", "override"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one person wants to be written about some actions.
+
+    An override can come together with an approval: then it is written first, and the approval is of its outcome.
+    """
+
+    person: str
+    action_ids: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    justification: Justification | None = None
+    reason: str = ""
+    override: Mapping[str, Any] | Literal[False] | None = None
+    """False switches the action off, an object replaces parameters, None takes an earlier override back."""
+
+
+def decide(
+    log: EventLog, state: ReviewState, decision: Decision, trust: TrustFile, at: Time, legality: Legality | None
+) -> tuple[Record, ...] | Conflict:
+    """Writes a decision about what `state` shows; a conflict if others decided about the same actions since.
+
+    Raises InputError if the decision cannot be made: unknown action, justification missing, override not legal.
+    """
+    reviews = [_known(state, action_id) for action_id in dict.fromkeys(decision.action_ids)]
+    if not reviews:
+        raise InputError("No action is named.", fix="Name each action that you decide about with --action ID.")
+    if not decision.verdicts:
+        raise InputError("No decision is given.", fix="Give one, such as --approve or --reject.")
+    events: list[Event] = [] if state.registered else [registration(state.policy, decision.person, at)]
+    try:
+        for review in reviews:
+            events.extend(_events(state.policy, review, decision, at, legality))
+    except pydantic.ValidationError as error:
+        raise InputError(**first_fault(error, "decision")) from error
+    versions = {review.id: review.version for review in reviews}
+    return log.append(state.lineage, events, versions, values=() if state.registered else (state.policy.to_json(),))
+
+
+def undo_last(
+    log: EventLog, state: ReviewState, action_id: str, person: str, at: Time
+) -> tuple[Record, ...] | Conflict:
+    """Undoes the person's last event about an action. What was already signed into a bundle stays."""
+    review = _known(state, action_id)
+    records = log.records(state.lineage)
+    undone = {record.event.undoes for record in records if isinstance(record.event, Undone)}
+    own = [
+        record
+        for record in records
+        if record.event.subject == action_id
+        and record.event.actor == person
+        and record.seq not in undone
+        and not isinstance(record.event, Undone)
+    ]
+    if not own:
+        raise InputError(
+            f"{action_id}: {person} decided nothing about it that could be undone.",
+            "People undo their own decisions only.",
+            f"See `meta-infer review show` for who decided what about {action_id}.",
+        )
+    released = [record for record in records if isinstance(record.event, Released) and record.seq > own[-1].seq]
+    if released:
+        raise InputError(
+            f"{action_id}: the decision of {own[-1].event.at} can no longer be undone.",
+            "A bundle that rests on it was signed since.",
+            "Decide anew; the next bundle will hold that.",
+        )
+    undo = Undone(actor=person, at=at, action=action_id, undoes=own[-1].seq)
+    return log.append(state.lineage, [undo], {action_id: review.version})
+
+
+def low_risk_ids(state: ReviewState) -> tuple[str, ...]:
+    """Actions that may be approved together: low risk, pending, with nothing that speaks against them."""
+    return tuple(each.id for each in state.actions if each.word == "pending" and risk_level(each.action) == "low")
+
+
+def current_state(log: EventLog, policy: Policy, lineage: str, trust: TrustFile) -> ReviewState:
+    """The state that the log gives for a policy."""
+    return fold(policy, log.records(lineage), trust)
+
+
+def _events(
+    policy: Policy, review: ActionReview, decision: Decision, at: Time, legality: Legality | None
+) -> Sequence[Event]:
+    person, events, action = decision.person, [], review.action
+    for verdict in decision.verdicts:
+        event: Event
+        if verdict == "override":
+            event = Overridden(
+                actor=person,
+                at=at,
+                action=review.id,
+                base_digest=review.proposed.content_digest,
+                override=_plain_override(decision.override),
+                reason=_needed(decision.reason, review, "an override"),
+            )
+            in_force = None if event.override is None else event
+            action = effective(review.proposed, in_force, review.tag is not None)
+            _check_legal(action, legality)
+        elif verdict == "approve":
+            event = _approval(policy, review, action, decision, at)
+        elif verdict == "reject":
+            event = Rejected(
+                actor=person,
+                at=at,
+                action=review.id,
+                action_digest=action.content_digest,
+                reason=_needed(decision.reason, review, "a rejection"),
+                **_binding(policy),
+            )
+        elif verdict == "tag":
+            event = Tagged(actor=person, at=at, action=review.id, reason=_needed(decision.reason, review, "a tag"))
+        elif verdict == "comment":
+            text = _needed(decision.reason, review, "a comment")
+            event = Commented(actor=person, at=at, action=review.id, text=text)
+        else:
+            event = _withdrawal(review, person, at)
+        events.append(event)
+    return events
+
+
+def _approval(policy: Policy, review: ActionReview, action: PolicyAction, decision: Decision, at: Time) -> Approved:
+    if decision.justification is None and needs_justification(action):
+        why = "its risk is high" if risk_level(action) == "high" else "it is tagged review_required"
+        raise InputError(
+            f"{review.id}: this approval needs a justification.",
+            f"An action needs the three lines when it is dangerous or tagged; here, {why}.",
+            "Add --why-allowed, --accuracy-effect and --fallback.",
+        )
+    return Approved(
+        actor=decision.person,
+        at=at,
+        action=review.id,
+        action_digest=action.content_digest,
+        risk=risk_level(action),
+        justification=decision.justification,
+        **_binding(policy),
+    )
+
+
+def _withdrawal(review: ActionReview, person: str, at: Time) -> Withdrawn:
+    tagged = review.tag is not None and review.tag.actor == person
+    if person not in review.approvals and person not in review.rejections and not tagged:
+        raise InputError(
+            f"{review.id}: {person} has nothing here to withdraw.",
+            "People withdraw their own approvals, rejections and tags only.",
+            f"See `meta-infer review show` for who decided what about {review.id}.",
+        )
+    return Withdrawn(actor=person, at=at, action=review.id)
+
+
+def _check_legal(action: PolicyAction, legality: Legality | None) -> None:
+    if action.override is False or legality is None:
+        return
+    why_not = legality(action)
+    if why_not is not None:
+        raise InputError(
+            f"{action.id}: this override is not legal.", why_not, "Choose other parameters, or switch the action off."
+        )
+
+
+def _binding(policy: Policy) -> dict[str, Any]:
+    binding = Binding(policy.model_digest, policy.spec_digest, policy.ruleset_digest)
+    if binding.model_digest is None or binding.spec_digest is None:
+        raise InputError(
+            "This policy does not say which model and which hardware spec it is for.",
+            "A decision holds for exactly one model and one spec.",
+            "Give them with --model and --hw-spec.",
+        )
+    return {
+        "model_digest": binding.model_digest,
+        "spec_digest": binding.spec_digest,
+        "ruleset_digest": binding.ruleset_digest,
+    }
+
+
+def registration(policy: Policy, person: str, at: Time) -> Registered:
+    """The event that brings a policy under review."""
+    by_tool = policy.ruleset_digest is not None
+    return Registered(actor=person, at=at, policy_digest=policy.digest, proposed_by_tool=by_tool)
+
+
+def _plain_override(override: Mapping[str, Any] | Literal[False] | None) -> dict[str, Any] | Literal[False] | None:
+    return dict(override) if isinstance(override, Mapping) else override
+
+
+def _needed(reason: str, review: ActionReview, what: str) -> str:
+    if not reason.strip():
+        raise InputError(f"{review.id}: {what} needs a reason.", "Others must be able to follow it.", "Add --reason.")
+    return reason
+
+
+def _known(state: ReviewState, action_id: str) -> ActionReview:
+    review = state.action(action_id)
+    if review is None:
+        raise InputError(
+            f"{action_id}: the policy has no such action.",
+            f"It has: {listed([each.id for each in state.actions])}.",
+            "Name an action by its id, as `meta-infer review list` shows it.",
+        )
+    return review

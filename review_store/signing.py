@@ -1,0 +1,234 @@
+"""Signing: each reviewer their own approvals, a releaser the whole. Nothing leaves here that would not be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from metainfer_core import __version__
+from metainfer_core.bundle.approvals import Binding, open_approval, valid_approvals
+from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.envelope import PAYLOAD_TYPE, Envelope, Signature, pre_authentication_encoding
+from metainfer_core.bundle.reason import Reason, listed, not_trusted
+from metainfer_core.bundle.signed_bundle import inspect_bundle
+from metainfer_core.bundle.statement import (
+    ApprovalPredicate,
+    ApprovalStatement,
+    ReleasePredicate,
+    ReleaseStatement,
+    SignedAction,
+    subjects,
+)
+from metainfer_core.bundle.trust import Person, Time, TrustFile
+from metainfer_core.errors import InputError, NotTrustedError
+from metainfer_core.policy.policy import Policy
+from metainfer_core.values import sha256
+from review_store.decide import current_state, registration
+from review_store.events import Event, Released, SignedApproval
+from review_store.keys import PrivateKey
+from review_store.log import Conflict, EventLog
+from review_store.state import REVIEW_WORDS, ActionReview, ReviewState, reviewed_policy
+
+ROUNDS = 50
+"""How often signing starts again because someone decided meanwhile."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A signed bundle, recorded in the log, not yet in a file."""
+
+    bundle: bytes
+    serial: int
+    sentences: tuple[str, ...]
+
+
+def sign_payload(payload: bytes, keys: Sequence[PrivateKey]) -> Envelope:
+    """The envelope of `payload` with a signature by each key."""
+    signed = pre_authentication_encoding(PAYLOAD_TYPE, payload)
+    by_id = {key.id: key for key in keys}
+    signatures = tuple(Signature(each, by_id[each].sign(signed)) for each in sorted(by_id))
+    return Envelope(PAYLOAD_TYPE, payload, signatures)
+
+
+def owner_of(key: PrivateKey, trust: TrustFile) -> Person:
+    """Whose key this is; raises NotTrustedError if it is nobody's in the trust file."""
+    owner = trust.owner(key.public_key)
+    if owner is None:
+        raise NotTrustedError(
+            "This key does not stand in the trust file, so what it signs would not be trusted.",
+            f"Its id is {key.id}.",
+            "Have its public key added with `meta-infer keys trust`.",
+            "unknown_key",
+        )
+    return owner[0]
+
+
+def sign_approvals(
+    log: EventLog, policy: Policy, lineage: str, trust: TrustFile, key: PrivateKey, at: Time
+) -> Envelope:
+    """A reviewer's own approvals of this policy, signed and recorded."""
+    person = owner_of(key, trust).id
+    state = current_state(log, policy, lineage, trust)
+    envelope = _approval_envelope(state, person, key, at)
+    if envelope is None:
+        raise InputError(
+            f"{person} has approved nothing in this policy as it is now.",
+            "There is nothing to sign.",
+            "Approve first with `meta-infer review decide`.",
+        )
+    log.append(state.lineage, [SignedApproval(actor=person, at=at, envelope=envelope.plain())])
+    return envelope
+
+
+def release(
+    log: EventLog,
+    policy: Policy,
+    lineage: str,
+    trust: TrustFile,
+    key: PrivateKey,
+    at: Time,
+    expires: Time,
+    approvals: Sequence[Mapping[str, object]] = (),
+) -> Release:
+    """Signs the whole, if all of it is reviewed; raises NotTrustedError listing what is not.
+
+    Args:
+        log: The record; the release is written into it, under the next serial.
+        policy: As proposed, bound to its model and spec; overrides come from the record.
+        lineage: Of the policy.
+        trust: Whose approvals count. The bundle is opened with it before it is given out.
+        key: Of a releaser.
+        at: Now.
+        expires: Until when the bundle is valid.
+        approvals: Reviewers' signed approvals that came as files.
+    """
+    person = owner_of(key, trust).id
+    for _ in range(ROUNDS):
+        state = current_state(log, policy, lineage, trust)
+        _refuse_unreviewed(state, trust, at, approvals)
+        serial = max((each.serial for each in state.released), default=0) + 1
+        reviewed = reviewed_policy(state)
+        own = _approval_envelope(state, person, key, at)
+        embedded = [*_usable(state, trust, at, (each.envelope for each in state.signed)), *approvals]
+        statement = ReleaseStatement(
+            subject=subjects(
+                model=_digest(reviewed.model_digest), spec=_digest(reviewed.spec_digest), policy=reviewed.digest
+            ),
+            predicate=ReleasePredicate(
+                tool_version=__version__,
+                ruleset_digest=reviewed.ruleset_digest,
+                serial=serial,
+                created=at,
+                expires=expires,
+                policy=reviewed,
+                actions=tuple(
+                    SignedAction(id=each.id, digest=each.action.content_digest, authors=each.authors)
+                    for each in state.actions
+                ),
+                approvals=tuple(dict(each) for each in (*embedded, *([own.plain()] if own else []))),
+                review_log=log.head(),
+            ),
+        )
+        payload = statement.to_json()
+        bundle = sign_payload(payload, [key]).to_json()
+        expected = Expected(reviewed.model_digest, reviewed.spec_digest, reviewed.ruleset_digest)
+        inspection = inspect_bundle(bundle, trust, at, expected, source="bundle")
+        if inspection.verified is None:
+            raise not_trusted(_with_unsigned_reviewers(state, inspection.reasons, person), "This policy")
+        events: list[Event] = [] if state.registered else [registration(policy, person, at)]
+        events.append(
+            Released(actor=person, at=at, serial=serial, policy_digest=reviewed.digest, payload_digest=sha256(payload))
+        )
+        written = log.append(
+            state.lineage, events, stream_version=state.version, values=(policy.to_json(), reviewed.to_json())
+        )
+        if not isinstance(written, Conflict):
+            return Release(bundle, serial, inspection.verified.sentences)
+    raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
+
+
+def _approval_envelope(state: ReviewState, person: str, key: PrivateKey, at: Time) -> Envelope | None:
+    approved = tuple(each.approvals[person] for each in state.actions if person in each.approvals)
+    if not approved:
+        return None
+    policy = state.policy
+    statement = ApprovalStatement(
+        subject=subjects(model=_digest(policy.model_digest), spec=_digest(policy.spec_digest)),
+        predicate=ApprovalPredicate(
+            person=person, tool_version=__version__, ruleset_digest=policy.ruleset_digest, at=at, actions=approved
+        ),
+    )
+    return sign_payload(statement.to_json(), [key])
+
+
+def _usable(
+    state: ReviewState, trust: TrustFile, now: Time, envelopes: Iterable[Mapping[str, object]]
+) -> list[Mapping[str, object]]:
+    """The newest signed approval of each reviewer, if all that it says is still what its reviewer says."""
+    newest: dict[str, Mapping[str, object]] = {}
+    current = {each.id: each for each in state.actions}
+    for envelope in envelopes:
+        opened = open_approval(envelope, trust, now, "signed approval")
+        if opened.statement is None:
+            continue
+        person = opened.statement.predicate.person
+        newest.pop(person, None)
+        if all(
+            each.id in current and current[each.id].approvals.get(person) == each
+            for each in opened.statement.predicate.actions
+        ):
+            newest[person] = envelope
+    return list(newest.values())
+
+
+def _refuse_unreviewed(
+    state: ReviewState, trust: TrustFile, now: Time, approvals: Sequence[Mapping[str, object]]
+) -> None:
+    """Raises NotTrustedError that lists the actions which neither the record nor the given approvals cover."""
+    policy = state.policy
+    binding = Binding(policy.model_digest, policy.spec_digest, policy.ruleset_digest)
+    opened = [open_approval(each, trust, now, f"Approval {n}") for n, each in enumerate(approvals, start=1)]
+    covered = valid_approvals(opened, binding)
+
+    def open_still(review: ActionReview) -> bool:
+        given = covered.get(review.id, {}).values()
+        by_file = any(each.digest == review.action.content_digest for each in given)
+        return review.word == "rejected" or not by_file
+
+    open_actions = [each for each in state.unreviewed if open_still(each)]
+    checks = {"outdated": "stale_approval", "required": "review_required"}
+    reasons = [
+        Reason(
+            check=checks.get(word, "missing_approval"),
+            what=f"{len(ids)} of {len(state.actions)} actions are {word}: {listed(ids)}.",
+            why=meaning,
+            fix="Decide with `meta-infer review decide`; see `meta-infer review show`.",
+            actions=tuple(ids),
+        )
+        for word, meaning in REVIEW_WORDS.items()
+        if (ids := [each.id for each in open_actions if each.word == word])
+    ]
+    if reasons:
+        raise not_trusted(reasons, "This policy")
+
+
+def _with_unsigned_reviewers(state: ReviewState, reasons: Sequence[Reason], signer: str) -> list[Reason]:
+    """The reasons, and who approved but has yet to sign."""
+    people = sorted({person for each in state.actions for person in each.approvals} - {signer})
+    if not people:
+        return list(reasons)
+    hint = f"Approved in the record: {listed(people)}. Each of them signs with `meta-infer sign --approve-only`."
+    return [
+        Reason(check=each.check, what=each.what, why=each.why, fix=f"{each.fix} {hint}".strip(), actions=each.actions)
+        for each in reasons
+    ]
+
+
+def _digest(digest: str | None) -> str:
+    if digest is None:
+        raise InputError(
+            "This policy does not say which model and which hardware spec it is for.",
+            "A signature holds for exactly one model and one spec.",
+            "Give them with --model and --hw-spec.",
+        )
+    return digest

@@ -1,0 +1,245 @@
+"""The state of a review: a pure fold of the events over one policy. The log is the truth, this is rebuilt from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from metainfer_core.bundle.approvals import Binding
+from metainfer_core.bundle.review_rules import Standing, lineage, needs_justification, standing
+from metainfer_core.bundle.statement import ApprovedAction
+from metainfer_core.bundle.trust import TrustFile
+from metainfer_core.errors import InputError
+from metainfer_core.policy.policy import Policy, PolicyAction
+from review_store.events import (
+    Approved,
+    Overridden,
+    Registered,
+    Rejected,
+    Released,
+    SignedApproval,
+    Tagged,
+    Undone,
+    Withdrawn,
+)
+from review_store.log import Record
+
+ReviewWord = Literal["approved", "pending", "required", "outdated", "rejected"]
+REVIEW_WORDS: dict[ReviewWord, str] = {
+    "rejected": "Someone forbids it as it is: override it, or have the rejection withdrawn.",
+    "required": "It needs approval with the three-line justification.",
+    "outdated": "It was approved before it changed, or before the model, spec or rule set did.",
+    "pending": "It needs approval.",
+    "approved": "Enough people stand behind it.",
+}
+"""Every state and what it means, most pressing first."""
+
+
+@dataclass(frozen=True)
+class ActionReview:
+    """One action with all that people decided about it."""
+
+    proposed: PolicyAction
+    """As the policy has it."""
+    action: PolicyAction
+    """As it would be built, with people's overrides and tags."""
+    word: ReviewWord
+    standing: Standing
+    approvals: Mapping[str, ApprovedAction]
+    """Person to approval, of those that hold for the action as it is now."""
+    rejections: Mapping[str, Rejected]
+    tag: Tagged | None
+    override: Overridden | None
+    authors: tuple[str, ...]
+    notes: tuple[str, ...]
+    """Sentences on what no longer holds."""
+    version: int
+    """Number of the last event about this action; 0: none."""
+
+    @property
+    def id(self) -> str:
+        """The action's id."""
+        return self.action.id
+
+
+@dataclass(frozen=True)
+class ReviewState:
+    """A policy under review."""
+
+    policy: Policy
+    lineage: str
+    actions: tuple[ActionReview, ...]
+    signed: tuple[SignedApproval, ...]
+    """Approvals that reviewers signed, oldest first."""
+    released: tuple[Released, ...]
+    registered: bool
+    version: int
+    """Number of the last event on this policy's lineage."""
+
+    def action(self, action_id: str) -> ActionReview | None:
+        """The action with this id."""
+        return next((each for each in self.actions if each.id == action_id), None)
+
+    @property
+    def unreviewed(self) -> tuple[ActionReview, ...]:
+        """Actions that block signing."""
+        return tuple(each for each in self.actions if each.word != "approved")
+
+
+def fold(policy: Policy, records: Iterable[Record], trust: TrustFile) -> ReviewState:
+    """What the records of the policy's lineage mean for this policy; raises InputError if its ids are not unique."""
+    ids = [action.id for action in policy.actions]
+    twice = sorted({each for each in ids if ids.count(each) > 1})
+    if twice:
+        raise InputError(
+            f"The policy has two actions with the id {twice[0]}.",
+            "A decision about one of them could not be told from a decision about the other.",
+            "Merge them, or remove one.",
+        )
+    records = tuple(records)
+    undone = {record.event.undoes for record in records if isinstance(record.event, Undone)}
+    by_subject: dict[str, list[Record]] = {}
+    for record in records:
+        by_subject.setdefault(record.event.subject, []).append(record)
+    events = [record.event for record in records if record.seq not in undone]
+    registrations = [each for each in events if isinstance(each, Registered) and each.policy_digest == policy.digest]
+    authors = tuple(each.actor for each in registrations[:1] if not each.proposed_by_tool)
+    binding = Binding(policy.model_digest, policy.spec_digest, policy.ruleset_digest)
+    return ReviewState(
+        policy=policy,
+        lineage=lineage(policy),
+        actions=tuple(
+            _review(action, by_subject.get(action.id, []), undone, binding, authors, trust) for action in policy.actions
+        ),
+        signed=tuple(each for each in events if isinstance(each, SignedApproval)),
+        released=tuple(each for each in events if isinstance(each, Released)),
+        registered=bool(registrations),
+        version=max((record.seq for record in records), default=0),
+    )
+
+
+def reviewed_policy(state: ReviewState) -> Policy:
+    """The policy as reviewed, with overrides and tags: what is signed and built."""
+    plain = state.policy.plain()
+    return Policy.from_plain(plain | {"actions": [each.action.plain() for each in state.actions]}, "reviewed policy")
+
+
+def bound_policy(policy: Policy, model_digest: str | None, spec_digest: str | None) -> Policy:
+    """The policy with the digests of its model and spec filled in where it has none, as plain policies do."""
+    plain = policy.plain()
+    for key, digest in (("model_digest", model_digest), ("spec_digest", spec_digest)):
+        if digest is not None:
+            plain.setdefault(key, digest)
+    return Policy.from_plain(plain, "policy")
+
+
+def effective(proposed: PolicyAction, override: Overridden | None, tagged: bool) -> PolicyAction:
+    """The action as it would be built, with an override and a tag."""
+    reviewers: dict[str, Any] = {}
+    if override is not None:
+        reviewers["override"] = override.plain().get("override")
+    if tagged:
+        reviewers["review_required"] = True
+    return PolicyAction.from_plain(proposed.plain() | reviewers, proposed.id) if reviewers else proposed
+
+
+@dataclass
+class _Said:
+    """What people said about one action so far."""
+
+    approvals: dict[str, Approved] = field(default_factory=dict)
+    rejections: dict[str, Rejected] = field(default_factory=dict)
+    tag: Tagged | None = None
+    override: Overridden | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _review(
+    proposed: PolicyAction,
+    records: list[Record],
+    undone: set[int],
+    binding: Binding,
+    policy_authors: tuple[str, ...],
+    trust: TrustFile,
+) -> ActionReview:
+    said = _said(proposed, [record for record in records if record.seq not in undone])
+    action = effective(proposed, said.override, said.tag is not None)
+    digest = action.content_digest
+    verdicts: list[Approved | Rejected] = [*said.approvals.values(), *said.rejections.values()]
+    outdated = [
+        f"{verdict.actor} {verdict.kind} it on {verdict.at}, before {changed} changed."
+        for verdict in verdicts
+        if (changed := _changed(verdict, binding, digest)) is not None
+    ]
+    approvals = {
+        person: verdict.approved_action
+        for person, verdict in said.approvals.items()
+        if _changed(verdict, binding, digest) is None
+    }
+    rejections = {
+        person: verdict for person, verdict in said.rejections.items() if _changed(verdict, binding, digest) is None
+    }
+    authors = tuple(sorted({*policy_authors, *([said.override.actor] if said.override else [])}))
+    stands = standing(action, approvals, authors, trust)
+    return ActionReview(
+        proposed=proposed,
+        action=action,
+        word=_word(action, stands, bool(rejections), bool(outdated), said.tag is not None),
+        standing=stands,
+        approvals=approvals,
+        rejections=rejections,
+        tag=said.tag,
+        override=said.override,
+        authors=authors,
+        notes=(*said.notes, *outdated),
+        version=max((record.seq for record in records), default=0),
+    )
+
+
+def _changed(verdict: Approved | Rejected, binding: Binding, digest: str) -> str | None:
+    """What changed since the verdict, in words, or None: then it still holds."""
+    return verdict.binding.difference(binding) or ("the action" if verdict.action_digest != digest else None)
+
+
+def _said(proposed: PolicyAction, records: list[Record]) -> _Said:
+    said = _Said()
+    stale_override: Overridden | None = None
+    for record in records:
+        event = record.event
+        if isinstance(event, Approved):
+            said.approvals[event.actor] = event
+            said.rejections.pop(event.actor, None)
+        elif isinstance(event, Rejected):
+            said.rejections[event.actor] = event
+            said.approvals.pop(event.actor, None)
+        elif isinstance(event, Tagged):
+            said.tag = event
+            said.approvals.clear()  # who approved before did not know what the tag says
+        elif isinstance(event, Overridden) and event.base_digest == proposed.content_digest:
+            said.override, stale_override = (None if event.override is None else event), None
+        elif isinstance(event, Overridden):
+            stale_override = None if event.override is None else event
+        elif isinstance(event, Withdrawn):
+            said.approvals.pop(event.actor, None)
+            said.rejections.pop(event.actor, None)
+            if said.tag is not None and said.tag.actor == event.actor:
+                said.tag = None
+    if stale_override is not None:
+        said.notes.append(
+            f"The override by {stale_override.actor} on {stale_override.at} no longer applies, because the action is "
+            "proposed differently now: set it again, or leave it."
+        )
+    return said
+
+
+def _word(action: PolicyAction, stands: Standing, rejected: bool, outdated: bool, tagged: bool) -> ReviewWord:
+    if rejected:
+        return "rejected"
+    if stands.enough:
+        return "approved"
+    if tagged:
+        return "required"
+    if outdated:
+        return "outdated"
+    return "required" if needs_justification(action) else "pending"
