@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
 from collections.abc import Iterable
 
 import onnx
@@ -26,11 +28,20 @@ def check(proto: onnx.ModelProto, source: str) -> None:
     _check_operators(proto, source)
     _sort(proto.graph, frozenset(), source)
     try:
-        onnx.checker.check_model(proto)
+        onnx.checker.check_model(_with_shapes(proto))
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:
         raise InputError(
             f"{source}: the model breaks a rule of ONNX.", f"{_one_line(error)}.", "Export the model again."
         ) from error
+
+
+def _with_shapes(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy for onnx's checker, which wants a shape on every input and output; here an unknown one is no fault."""
+    probe = onnx.ModelProto()
+    probe.CopyFrom(proto)
+    for value in (*probe.graph.input, *probe.graph.output):
+        value.type.tensor_type.shape.SetInParent()
+    return probe
 
 
 def _check_versions(proto: onnx.ModelProto, source: str) -> None:
@@ -38,6 +49,13 @@ def _check_versions(proto: onnx.ModelProto, source: str) -> None:
     newest = onnx.defs.onnx_opset_version()
     if not proto.opset_import:
         raise InputError(f"{source}: the model names no operator set.", fix="Export the model again.")
+    domains = Counter("" if entry.domain == "ai.onnx" else entry.domain for entry in proto.opset_import)
+    if max(domains.values(), default=0) > 1:
+        raise InputError(f"{source}: the model names one operator set twice.", fix="Export the model again.")
+    outputs = Counter(value.name for value in proto.graph.output)
+    if max(outputs.values()) > 1:
+        name = outputs.most_common(1)[0][0]
+        raise InputError(f"{source}: the model names the output {name!r} twice.", fix="Export the model again.")
     if any(version > newest for version in versions):
         raise UnsupportedError(
             f"{source}: the model uses opset {max(versions)}.",
@@ -50,36 +68,42 @@ def _check_versions(proto: onnx.ModelProto, source: str) -> None:
 
 def _check_types(proto: onnx.ModelProto, source: str) -> None:
     """Refuses everything that is not a dense tensor of numbers."""
+    sparse = [tensor.values.name for graph in graphs_in(proto.graph) for tensor in graph.sparse_initializer]
+    sparse_kinds = (onnx.AttributeProto.SPARSE_TENSOR, onnx.AttributeProto.SPARSE_TENSORS)
+    for node in nodes_in(proto):
+        sparse += [node.name or node.op_type for attribute in node.attribute if attribute.type in sparse_kinds]
+    for name in sparse:
+        raise UnsupportedError(
+            f"{source}: the constant {name!r} is a sparse tensor.",
+            "Only dense tensors are handled.",
+            "Export the model with dense constants.",
+        )
     for graph in graphs_in(proto.graph):
-        if graph.sparse_initializer:
-            name = graph.sparse_initializer[0].values.name
-            raise UnsupportedError(
-                f"{source}: the constant {name!r} is a sparse tensor.",
-                "Only dense tensors are handled.",
-                "Export the model with dense constants.",
-            )
         for value in (*graph.input, *graph.output, *graph.value_info):
-            kind = value.type.WhichOneof("value")
-            if kind not in (None, "tensor_type"):
-                raise UnsupportedError(
-                    f"{source}: the value {value.name!r} is of type {kind.removesuffix('_type').replace('_', ' ')}.",
-                    "Only dense tensors are handled.",
-                    "Export the model so that it takes, makes and passes on tensors only.",
-                )
-            if value.type.tensor_type.elem_type == onnx.TensorProto.STRING:
-                raise UnsupportedError(
-                    f"{source}: the value {value.name!r} holds text.",
-                    "Only numbers are handled.",
-                    "Do the text processing outside of the model.",
-                )
-            negative = [dim.dim_value for dim in value.type.tensor_type.shape.dim if dim.dim_value < -1]
-            if negative:
-                raise InputError(
-                    f"{source}: the value {value.name!r} has the extent {negative[0]}.", fix="Export the model again."
-                )
-            for dim in value.type.tensor_type.shape.dim:
-                if dim.dim_value == -1:  # what some exporters write for "not known"
-                    dim.Clear()
+            _check_value(value, source)
+
+
+def _check_value(value: onnx.ValueInfoProto, source: str) -> None:
+    kind = value.type.WhichOneof("value")
+    if kind not in (None, "tensor_type"):
+        raise UnsupportedError(
+            f"{source}: the value {value.name!r} is of type {kind.removesuffix('_type').replace('_', ' ')}.",
+            "Only dense tensors are handled.",
+            "Export the model so that it takes, makes and passes on tensors only.",
+        )
+    if value.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+        raise UnsupportedError(
+            f"{source}: the value {value.name!r} holds text.",
+            "Only numbers are handled.",
+            "Do the text processing outside of the model.",
+        )
+    for dim in value.type.tensor_type.shape.dim:
+        if dim.dim_value == -1:  # what some exporters write for "not known"
+            dim.Clear()
+        elif dim.dim_value < 0:
+            raise InputError(
+                f"{source}: the value {value.name!r} has the extent {dim.dim_value}.", fix="Export the model again."
+            )
 
 
 def _check_operators(proto: onnx.ModelProto, source: str) -> None:
@@ -107,42 +131,44 @@ def _check_operators(proto: onnx.ModelProto, source: str) -> None:
 
 def _sort(graph: onnx.GraphProto, outer: frozenset[str], source: str) -> None:
     """Puts the nodes in an order in which every input is made before it is used; they mostly stand so already."""
-    known = set(outer) | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
-    made_here = {name for node in graph.node for name in node.output if name}
-    waiting = list(graph.node)
-    needs = {id(node): _needed_by(node) for node in waiting}
-    for node in waiting:
-        missing = sorted(needs[id(node)] - known - made_here)
-        if missing:
-            raise InputError(
-                f"{source}: the node {_title(node)} reads {missing[0]!r}.",
-                "Nothing in the model makes a value of that name.",
-                "Export the model again.",
-            )
-    order: list[onnx.NodeProto] = []
-    while waiting:
-        left = []
-        for node in waiting:
-            if needs[id(node)] <= known:
-                order.append(node)
-                known.update(node.output)
-            else:
-                left.append(node)
-        if len(left) == len(waiting):
-            listed = ", ".join(_title(node) for node in left[:5])
-            raise InputError(
-                f"{source}: the graph has a cycle.",
-                f"These nodes wait for each other: {listed}{' ...' if len(left) > 5 else ''}.",
-                "Export the model again; a recurrence is written with Loop, Scan, LSTM or state inputs.",
-            )
-        waiting = left
-    if [id(node) for node in order] != [id(node) for node in graph.node]:
-        ordered = [onnx.NodeProto.FromString(node.SerializeToString()) for node in order]
+    given = outer | {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    maker = {name: index for index, node in enumerate(graph.node) for name in node.output if name}
+    followers: list[list[int]] = [[] for _ in graph.node]
+    missing = [0] * len(graph.node)
+    for index, node in enumerate(graph.node):
+        for name in sorted(_needed_by(node) - given):
+            if name not in maker:
+                raise InputError(
+                    f"{source}: the node {_title(node)} reads {name!r}.",
+                    "Nothing in the model makes a value of that name.",
+                    "Export the model again.",
+                )
+            followers[maker[name]].append(index)
+            missing[index] += 1
+    ready = [index for index, count in enumerate(missing) if count == 0]
+    order: list[int] = []
+    while ready:  # the ready node that stands first in the file goes first
+        index = heapq.heappop(ready)
+        order.append(index)
+        for follower in followers[index]:
+            missing[follower] -= 1
+            if missing[follower] == 0:
+                heapq.heappush(ready, follower)
+    if len(order) < len(graph.node):
+        waiting = [_title(graph.node[index]) for index, count in enumerate(missing) if count]
+        raise InputError(
+            f"{source}: the graph has a cycle.",
+            f"These nodes wait for each other: {', '.join(waiting[:5])}{' ...' if len(waiting) > 5 else ''}.",
+            "Export the model again; a recurrence is written with Loop, Scan, LSTM or state inputs.",
+        )
+    if order != sorted(order):
+        ordered = [onnx.NodeProto.FromString(graph.node[index].SerializeToString()) for index in order]
         del graph.node[:]
         graph.node.extend(ordered)
+    known = given | maker.keys()
     for node in graph.node:
         for _, inner in subgraphs_of(node):
-            _sort(inner, frozenset(known), source)
+            _sort(inner, known, source)
     unmade = sorted({value.name for value in graph.output} - known)
     if unmade:
         raise InputError(

@@ -10,7 +10,7 @@ import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
-from metainfer_core.graph.infer_node import static_shape
+from metainfer_core.graph.shapes import static_shape
 
 FOLD_LIMIT_BYTES = 16 << 20
 """A larger result is folded only if it is no larger than the constants it is made from."""

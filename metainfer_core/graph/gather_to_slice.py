@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.graph.edit import Editor
-from metainfer_core.graph.infer_node import static_shape
+from metainfer_core.graph.shapes import static_shape
 
 TO_THE_FRONT = int(np.iinfo(np.int64).min)
 """End of a Slice that runs backwards through element 0."""

@@ -11,6 +11,8 @@ import onnx.shape_inference
 import onnx_ir as ir
 
 from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.graph.operand_shapes import operand_mismatch
+from metainfer_core.graph.shapes import describe, static_shape
 
 SHAPE_DATA_LIMIT = 4096
 """Constants with more elements are weights, not shapes; inference does not need their values."""
@@ -31,34 +33,22 @@ def infer_outputs(node: ir.Node, opset_imports: dict[str, int]) -> None:
     try:
         inferred = _infer(node, proto, types, opset_imports)
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError) as error:
-        shown = ", ".join(f"{value.name!r} {describe(value)}" for value in node.inputs if value is not None)
-        raise InputError(
-            f"The node {node.name} ({node.op_type}) cannot take its inputs: {shown}.",
-            f"{_reason(error)}.",
-            "Give the input shapes that the model was made for, or export it again.",
-        ) from error
+        raise _unfit(node, _reason(error)) from error
     for value in node.outputs:
         found = inferred.get(value.name or "")
         if found is None or not value.name:
             continue
+        if found.WhichOneof("value") != "tensor_type" or found.tensor_type.elem_type == onnx.TensorProto.STRING:
+            raise UnsupportedError(
+                f"The node {node.name} ({node.op_type}) makes a value that is no tensor of numbers.",
+                "Sequences, optionals and text cannot be handled.",
+                "Export the model so that it passes on tensors only.",
+            )
         value.type = ir.serde.deserialize_type_proto_for_type(found)
         value.shape = ir.serde.deserialize_type_proto_for_shape(found)
         _check_size(node, value)
-
-
-def static_shape(value: ir.Value) -> tuple[int, ...] | None:
-    """The shape as numbers, or None where a dimension is not known."""
-    if value.shape is None or not value.shape.is_static():
-        return None
-    return tuple(int(extent) for extent in value.shape)  # type: ignore[arg-type]
-
-
-def describe(value: ir.Value) -> str:
-    """Type and shape for people: `float32[1,3,?,?]`."""
-    element = value.dtype.name.lower() if value.dtype is not None else "?"
-    if value.shape is None:
-        return f"{element}[...]"
-    return f"{element}[{','.join(str(extent) if isinstance(extent, int) else '?' for extent in value.shape)}]"
+    if reason := operand_mismatch(node):
+        raise _unfit(node, reason)
 
 
 def _infer(
@@ -76,6 +66,15 @@ def _infer(
     model = onnx.helper.make_model(graph, opset_imports=opsets)
     result = onnx.shape_inference.infer_shapes(model, strict_mode=True)
     return {value.name: value.type for value in result.graph.output if value.HasField("type")}
+
+
+def _unfit(node: ir.Node, reason: str) -> InputError:
+    shown = ", ".join(f"{value.name!r} {describe(value)}" for value in node.inputs if value is not None)
+    return InputError(
+        f"The node {node.name} ({node.op_type}) cannot take its inputs: {shown}.",
+        f"{reason[:1].upper()}{reason[1:]}.",
+        "Give the input shapes that the model was made for, or export it again.",
+    )
 
 
 def _type_of(value: ir.Value) -> onnx.TypeProto:

@@ -7,7 +7,7 @@ import onnx_ir as ir
 
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.edit import Editor
-from metainfer_core.graph.infer_node import static_shape
+from metainfer_core.graph.shapes import static_shape
 
 
 def to_inference(edit: Editor, node: ir.Node) -> None:

@@ -29,7 +29,7 @@ def bind_input_shapes(graph: ir.Graph, given: Mapping[str, tuple[int, ...]]) -> 
     for value in graph.inputs:
         if value.name in shapes:
             _check(value, shapes[value.name], named)
-            for dimension, extent in zip(_dims(value), shapes[value.name], strict=True):
+            for dimension, extent in zip(_dims(value), shapes[value.name], strict=False):
                 if isinstance(dimension, str):
                     named.setdefault(dimension, extent)
     rewrites, assumptions, open_inputs = [], [], []
@@ -43,7 +43,7 @@ def bind_input_shapes(graph: ir.Graph, given: Mapping[str, tuple[int, ...]]) -> 
             )
             if isinstance(declared[0], str):
                 named.setdefault(declared[0], 1)
-        if value.shape is None or None in bound:
+        if None in bound or (value.shape is None and value.name not in shapes):
             open_inputs.append(value)
             continue
         if bound != declared:

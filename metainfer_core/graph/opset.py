@@ -33,7 +33,7 @@ def to_canonical_opset(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     if version != ONNX_OPSET:
         try:
             proto = onnx.version_converter.convert_version(proto, ONNX_OPSET)
-        except (RuntimeError, ValueError) as error:
+        except (onnx.version_converter.ConvertError, RuntimeError, ValueError) as error:
             raise UnsupportedError(
                 f"{source}: the model's opset {version} cannot be converted to {ONNX_OPSET}.",
                 f"{_short(error)}.",

@@ -19,10 +19,11 @@ from metainfer_core.graph.control_flow import ControlFlow
 from metainfer_core.graph.edit import Editor
 from metainfer_core.graph.evaluate import evaluate, is_foldable, too_large
 from metainfer_core.graph.gather_to_slice import gather_to_slice
-from metainfer_core.graph.infer_node import describe, infer_outputs, static_shape
+from metainfer_core.graph.infer_node import infer_outputs
 from metainfer_core.graph.inference_form import mask_is_all_true, no_op_reason, to_inference
 from metainfer_core.graph.input_shapes import bind_input_shapes
 from metainfer_core.graph.report import PreprocessReport, Rewrite
+from metainfer_core.graph.shapes import describe, static_shape
 
 
 @dataclass(frozen=True)

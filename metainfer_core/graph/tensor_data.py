@@ -51,11 +51,18 @@ class ExternalData:
             )
         if length > TENSOR_LIMIT_BYTES:
             raise _too_large(tensor.name, source, length)
-        if location not in self._digests:
-            self._digests[location] = _file_digest(path)
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(length)
+        try:
+            if location not in self._digests:
+                self._digests[location] = _file_digest(path)
+            with path.open("rb") as file:
+                file.seek(offset)
+                return file.read(length)
+        except OSError as error:
+            raise InputError(
+                f"{source}: the data file {location!r} of tensor {tensor.name!r} cannot be read.",
+                f"{error.strerror}.",
+                "Check its permissions.",
+            ) from error
 
     def _path(self, location: str, name: str, source: str) -> Path:
         """The file that a location names; refuses whatever could lie outside of the model's folder."""
@@ -81,15 +88,15 @@ class ExternalData:
                 "Give the path of the model file, with its data file beside it.",
             )
         path = self._folder
-        for part in parts:
-            path = path / part
-            if path.is_symlink():
-                raise InputError(
-                    f"{source}: the data file {location!r} of tensor {name!r} is reached through a symbolic link.",
-                    "A link could lead out of the model's folder, so none is followed.",
-                    "Put the file itself beside the model.",
-                )
         try:
+            for part in parts:
+                path = path / part
+                if path.is_symlink():
+                    raise InputError(
+                        f"{source}: the data file {location!r} of tensor {name!r} is reached through a symbolic link.",
+                        "A link could lead out of the model's folder, so none is followed.",
+                        "Put the file itself beside the model.",
+                    )
             if not path.is_file():
                 raise InputError(
                     f"{source}: the data file {location!r} of tensor {name!r} is missing.",
@@ -99,7 +106,11 @@ class ExternalData:
             if path.stat().st_size > DATA_FILE_LIMIT_BYTES:
                 raise _too_large(name, source, path.stat().st_size)
         except OSError as error:
-            raise InputError(f"{source}: the data file {location!r} cannot be read.", f"{error.strerror}.") from error
+            raise InputError(
+                f"{source}: the data file {location[:200]!r} of tensor {name!r} cannot be read.",
+                f"{error.strerror}.",
+                "Check its name and permissions.",
+            ) from error
         return path
 
 

@@ -10,10 +10,10 @@ import onnx_ir as ir
 import onnxruntime
 import pytest
 
-from metainfer_core.graph.infer_node import static_shape
 from metainfer_core.graph.load import load_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.shapes import static_shape
 
 MODELS = Path(__file__).parents[3] / ".." / "shared" / "models"
 
