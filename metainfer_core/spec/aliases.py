@@ -7,7 +7,6 @@ field without a path is kept in the spec's `other`.
 from __future__ import annotations
 
 FIELDS: dict[str, str] = {
-    "chip.name": "name",
     "chip.process_nm": "process_nm",
     "cpu.core_type": "compute_units.{cpu}.core_type",
     "cpu.isa": "compute_units.{cpu}.isa",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from metainfer_core.spec.hardware_spec import Address, HardwareSpec, Quantity
+from metainfer_core.spec.quantities import key_unit
 from metainfer_core.values import Value
 
 Kind = Literal[
@@ -85,3 +86,9 @@ def shape_at(path: str) -> Shape | None:
             return None
         shape = following
     return shape
+
+
+def unit_key(path: str) -> str:
+    """The part of a path that tells the unit of its value: the last, or its parent (`macs_per_cycle.int8`)."""
+    parts = path.split(".")
+    return parts[-2] if len(parts) > 1 and key_unit(parts[-2]) and not key_unit(parts[-1]) else parts[-1]

@@ -164,7 +164,7 @@ class Dma(Value):
 
     controllers: int | None = None
     channels: int | None = None
-    """Of all controllers together, where the document gives them for each."""
+    """Of each controller."""
     requests: int | None = None
     address_width_bits: int | None = None
     data_width_bits: int | None = None

@@ -116,16 +116,19 @@ KEY_UNITS: dict[str, str] = {
     "us": "us",
     "ms": "ms",
     "ns": "ns",
-    "w": "W",
-    "v": "V",
-    "a": "A",
-    "c": "degC",
     "nm": "nm",
     "tops": "TOPS",
-    "ratio": "",
-    "per_cycle": "MAC/cycle",
 }
 """How a key's name ends, and the unit that its value is kept in."""
+
+_ENDINGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("macs",), "_per_cycle", "MAC/cycle"),
+    (("power",), "_w", "W"),
+    (("supply", "voltage"), "_v", "V"),
+    (("current",), "_a", "A"),
+    (("ambient", "case", "junction", "storage"), "_c", "degC"),
+)
+"""Endings that tell a unit only after certain beginnings: `kernel_w` is a width, `power_max_w` a power."""
 
 
 def unit(spelling: str) -> Unit | None:
@@ -139,10 +142,11 @@ def unit(spelling: str) -> Unit | None:
 
 def key_unit(key: str) -> Unit | None:
     """The base unit of a key (`size_bytes` → B), or None where its name carries no unit."""
-    if key.endswith("per_cycle"):
-        return UNITS["MAC/cycle"]
-    spelling = KEY_UNITS.get(key.rsplit("_", 1)[-1])
-    return UNITS.get(spelling) if spelling else None
+    for beginnings, ending, spelling in _ENDINGS:
+        if key.endswith(ending):
+            return UNITS[spelling] if key.startswith(beginnings) else None
+    name = KEY_UNITS.get(key.rsplit("_", 1)[-1])
+    return UNITS[name] if name else None
 
 
 _NUMBER = r"[-+−–]?(?:0[xX][0-9a-fA-F_]+|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?|\.\d+)"

@@ -6,8 +6,9 @@ import difflib
 import re
 from typing import Any
 
+from metainfer_core.errors import InputError
 from metainfer_core.spec.aliases import good_form
-from metainfer_core.spec.field_shapes import SPEC, Shape, shape_at
+from metainfer_core.spec.field_shapes import SPEC, Shape, shape_at, unit_key
 from metainfer_core.spec.findings import Finding, Severity
 from metainfer_core.spec.hardware_spec import Quantity
 from metainfer_core.spec.quantities import Fault, QuantityError, ambiguity, key_unit, number, parse_quantity
@@ -93,7 +94,7 @@ class SpecReader:
             elif not isinstance(reason, str) or not reason.strip():
                 self._find("HW001", here, f"{path} is assumed without a reason.", "Write `reason:`, one honest line.")
             else:
-                value = self._value(shape, entry["value"], (*here, "value"), path.rsplit(".", 1)[-1])
+                value = self._value(shape, entry["value"], (*here, "value"), unit_key(path))
                 if value is not ABSENT and not _insert(found, path, value):
                     self._find("HW012", here, f"{path} is assumed, but also given as a fact.", "Remove one of the two.")
                 reasons[path] = reason
@@ -282,6 +283,22 @@ class SpecReader:
         else:
             fix = f"Known here: {', '.join(known)}." if known else "Check the path against `meta-infer spec show`."
         self._find("HW002", path, f"The key `{key}` is not known.", fix)
+
+
+def value_at(path: str, given: object) -> Any:
+    """A value that a person gave for a field path, as plain data in the base unit; raises InputError."""
+    shape = shape_at(path)
+    if shape is None:
+        near = good_form(path)
+        fix = f"Write {near}." if near else "Check the path against `meta-infer spec show`."
+        raise InputError(f"A spec has no place {path!r}.", fix=fix)
+    reader = SpecReader(Document(path, given, {}))
+    value = reader._value(shape, given, (path,), unit_key(path))
+    faults = [finding for finding in reader.findings if finding.severity == "error"]
+    if faults or value is ABSENT:
+        message = faults[0].message if faults else "No value is given."
+        raise InputError(f"{path}: {message}", fix=faults[0].fix if faults else "Give a value.")
+    return value
 
 
 def _insert(tree: dict[str, Any], path: str, value: Any) -> bool:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import pydantic
 import yaml
 
 from metainfer_core.errors import InputError
+from metainfer_core.values import Value, first_fault
 
 BYTES_LIMIT = 4 << 20
 DEPTH_LIMIT = 32
 Path = tuple[str | int, ...]
+AnyValue = TypeVar("AnyValue", bound=Value)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INT = re.compile(r"[-+]?[0-9]+$")
 _HEX = re.compile(r"0x[0-9a-fA-F_]+$")
@@ -54,12 +58,12 @@ class Document:
         return f"{self.source}:{mark.line}:{mark.column}"
 
 
-def read_yaml(data: bytes, source: str) -> Document:
+def read_yaml(data: bytes, source: str, limit_bytes: int = BYTES_LIMIT) -> Document:
     """One YAML document, strictly; raises InputError with file, line and column."""
-    text = _text(data, source)
+    text = _text(data, source, limit_bytes)
     try:
         _refuse_events(text, source)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
@@ -76,11 +80,22 @@ def read_yaml(data: bytes, source: str) -> Document:
     return Document(source, plain, marks, frozenset(hex_at))
 
 
-def _text(data: bytes, source: str) -> str:
-    if len(data) > BYTES_LIMIT:
+def value_from(document: Document, plain: dict[str, Any], value_class: type[AnyValue]) -> AnyValue:
+    """The value in plain data that came from `document`; an InputError names the line of what is wrong."""
+    try:
+        return value_class.from_plain(plain, document.source)
+    except InputError as error:
+        cause = error.__cause__
+        if not isinstance(cause, pydantic.ValidationError):
+            raise
+        raise InputError(**first_fault(cause, document.where(tuple(cause.errors()[0]["loc"])))) from error
+
+
+def _text(data: bytes, source: str, limit_bytes: int) -> str:
+    if len(data) > limit_bytes:
         raise InputError(
             f"{source}: the file is too large.",
-            f"It has {len(data):,} bytes; at most {BYTES_LIMIT:,} are read.",
+            f"It has {len(data):,} bytes; at most {limit_bytes:,} are read.",
             "Give a smaller file.",
         )
     try:
@@ -91,7 +106,7 @@ def _text(data: bytes, source: str) -> str:
 
 def _refuse_events(text: str, source: str) -> None:
     depth = documents = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=_LOADER):
         start = event.start_mark
         place = f"{source}:{start.line + 1}:{start.column + 1}" if start else source
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
@@ -143,7 +158,7 @@ def _build(node: yaml.Node, path: Path, source: str, marks: dict[Path, Mark], he
 
 def _scalar(node: yaml.Node, path: Path, source: str, hex_at: set[Path]) -> Any:
     text = str(node.value)
-    if not isinstance(node, yaml.ScalarNode) or node.style is not None:  # quoted or block text
+    if not isinstance(node, yaml.ScalarNode) or node.style:  # quoted or block text
         return text
     if text in ("", "~", "null", "Null", "NULL"):
         return None

@@ -6,16 +6,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pydantic
-
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.spec_reader import SpecReader
-from metainfer_core.spec.strict_yaml import BYTES_LIMIT, Document, read_yaml
+from metainfer_core.spec.strict_yaml import BYTES_LIMIT, read_yaml, value_from
 from metainfer_core.spec.yaml_writer import write_spec
-from metainfer_core.values import first_fault
 
 __all__ = ["named_by_file", "parse_spec", "read_spec", "save_spec", "write_spec"]
 
@@ -41,7 +38,7 @@ def parse_spec(data: bytes, source: str) -> HardwareSpec:
         first = faults[0]
         more = f"{len(faults) - 1} more faults follow; `hwdoc-validator` lists them." if len(faults) > 1 else ""
         raise InputError(f"{source}:{first.line}:{first.column}: {first.message}", more, first.fix)
-    return _value(plain, document)
+    return value_from(document, plain, HardwareSpec)
 
 
 def named_by_file(plain: dict[str, Any], source: str) -> dict[str, Any]:
@@ -53,17 +50,6 @@ def named_by_file(plain: dict[str, Any], source: str) -> dict[str, Any]:
 def _named(finding: Finding, plain: dict[str, Any]) -> bool:
     """Whether a missing key was found in the file's name."""
     return finding.code == "HW001" and not finding.path and all(key in plain for key in ("name", "version"))
-
-
-def _value(plain: dict[str, Any], document: Document) -> HardwareSpec:
-    try:
-        return HardwareSpec.from_plain(plain, document.source)
-    except InputError as error:
-        cause = error.__cause__
-        if not isinstance(cause, pydantic.ValidationError):
-            raise
-        place = document.where(tuple(cause.errors()[0]["loc"]))
-        raise InputError(**{**first_fault(cause, place)}) from error
 
 
 def save_spec(spec: HardwareSpec, path: Path) -> None:

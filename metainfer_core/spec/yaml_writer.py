@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from metainfer_core.spec.field_shapes import SPEC, Shape, shape_at
+from metainfer_core.spec.field_shapes import SPEC, Shape, shape_at, unit_key
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.quantities import format_quantity, key_unit
 
@@ -41,6 +41,11 @@ def write_spec(spec: HardwareSpec) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def shown(path: str, value: Any) -> str:
+    """A value of a spec as its file would say it, with unit: `512 KiB`, `{min: 2.2 GHz, max: 2.4 GHz}`."""
+    return _flow(value, shape_at(path) or Shape("any"), unit_key(path))
+
+
 def _taken(tree: dict[str, Any], path: str) -> Any:
     """Removes and returns what stands at a dotted path; parents left empty go too."""
     head, _, rest = path.partition(".")
@@ -59,19 +64,16 @@ def _assumed(assumed: dict[str, Any]) -> list[str]:
     lines = []
     for path in sorted(assumed):
         shape = shape_at(path) or Shape("any")
-        key = path.rsplit(".", 1)[-1]
-        if shape.kind == "quantity" and not key_unit(key):
-            key = path.rsplit(".", 2)[-2]
         value = assumed[path]
         lines.append(f"  {_key(path)}:")
-        lines += _entry("value", value["value"], shape, 4, unit_key=key)
+        lines += _entry("value", value["value"], shape, 4, named_as=unit_key(path))
         lines += _entry("reason", value["reason"], Shape("text"), 4)
     return lines
 
 
-def _entry(key: str, value: Any, shape: Shape, indent: int, unit_key: str = "") -> list[str]:
+def _entry(key: str, value: Any, shape: Shape, indent: int, named_as: str = "") -> list[str]:
     """`key: value` in one line where it fits, else as a block."""
-    name = unit_key or key
+    name = named_as or key
     margin = " " * indent
     flat = _flow(value, shape, name)
     is_group = isinstance(value, dict) and shape.kind != "quantity"
@@ -131,24 +133,26 @@ def _flow(value: Any, shape: Shape, key: str) -> str:
     if isinstance(value, int) and shape.kind == "integer":
         return _amount(value, key)
     if isinstance(value, int | float):
-        return _number(value)
-    return str(value) if shape.kind == "address" else _text(value)
+        return yaml_number(value)
+    return str(value) if shape.kind == "address" else yaml_text(value)
 
 
 def _amount(value: float, key: str) -> str:
     written = format_quantity(value, key_unit(key))
-    return written if isinstance(written, str) else _number(written)
+    return written if isinstance(written, str) else yaml_number(written)
 
 
-def _number(value: float) -> str:
+def yaml_number(value: float) -> str:
+    """A number as a YAML scalar, read back exactly."""
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
 
 
 def _key(key: str) -> str:
-    return _text(key)
+    return yaml_text(key)
 
 
-def _text(text: str) -> str:
+def yaml_text(text: str) -> str:
+    """A text as a YAML scalar that every reader takes for the same text."""
     if (_PLAIN.match(text) and text.lower() not in _WORDS) or _VERSION.match(text):
         return text
     pieces = []

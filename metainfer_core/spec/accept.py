@@ -1,0 +1,220 @@
+"""From what documents seem to say to what people accept: a draft and decisions give a spec, and what is still open.
+
+Nothing is averaged and nothing chosen silently: candidates that disagree about one value are listed as a conflict
+until someone chooses one by its index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metainfer_core.errors import InputError
+from metainfer_core.spec.binding import bind, core_units
+from metainfer_core.spec.decisions import Decisions
+from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.field_shapes import shape_at
+from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance, SourceDocument
+from metainfer_core.spec.spec_reader import value_at
+from metainfer_core.spec.spec_values import NotRepresentable, same, spec_value
+from metainfer_core.spec.yaml_writer import shown
+from metainfer_core.values import Value
+
+
+class Conflict(Value):
+    """Candidates that disagree about one value; choosing one by index decides it."""
+
+    path: str
+    indexes: tuple[int, ...]
+    values: tuple[str, ...]
+    """What each of them says, with document and page."""
+
+
+class Acceptance(Value):
+    """The spec that came out, and what is still open."""
+
+    spec: HardwareSpec
+    accepted: tuple[int, ...]
+    """Indexes of the candidates whose value stands in the spec."""
+    conflicts: tuple[Conflict, ...] = ()
+    without_place: tuple[int, ...] = ()
+    """Indexes of accepted candidates that no path fits; they stand in the spec's `other`."""
+
+
+class _Entry(Value):
+    """One accepted candidate at its path."""
+
+    index: int
+    path: str
+    value: Any
+
+
+def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = None) -> Acceptance:
+    """The spec that a draft becomes under the decisions, built on `onto` where given. Pure.
+
+    Raises:
+        InputError: A decision names a candidate, field or path that does not exist.
+    """
+    _check(draft, decisions)
+    wanted = [index for index in range(len(draft.candidates)) if _is_wanted(draft, decisions, index)]
+    units = core_units(draft, wanted, decisions.bindings, onto)
+    entries: dict[str, list[_Entry]] = {}
+    other: dict[str, list[_Entry]] = {}
+    kinds: dict[str, str] = {}
+    for index in wanted:
+        candidate = draft.candidates[index]
+        binding = bind(draft, index, wanted, units, decisions)
+        if binding is not None:
+            try:
+                for path, value in spec_value(candidate, binding.path):
+                    entries.setdefault(path, []).append(_Entry(index=index, path=path, value=value))
+            except NotRepresentable:
+                binding = None
+        if binding is None:
+            key = candidate.field + (f"[{candidate.instance}]" if candidate.instance else "")
+            other.setdefault(key, []).append(_Entry(index=index, path=f"other.{key}", value=_plain(candidate)))
+        else:
+            kinds |= binding.kinds
+    return _assembled(draft, decisions, onto, entries, other, kinds)
+
+
+def _check(draft: SpecDraft, decisions: Decisions) -> None:
+    for index in (*decisions.choose, *decisions.reject):
+        if not 0 <= index < len(draft.candidates):
+            raise InputError(
+                f"There is no candidate {index}.",
+                f"The draft has {len(draft.candidates)}, counted from 0.",
+                "Give an index that stands beside a candidate in the draft.",
+            )
+    known = {candidate.field for candidate in draft.candidates}
+    for field in decisions.fields:
+        if field not in known and shape_at(field) is None:
+            raise InputError(
+                f"Nothing in the draft is called {field!r}.",
+                f"It has candidates for: {', '.join(sorted(known)) or 'nothing'}.",
+                "Give one of these fields.",
+            )
+
+
+def _is_wanted(draft: SpecDraft, decisions: Decisions, index: int) -> bool:
+    candidate = draft.candidates[index]
+    if index in decisions.choose:
+        return True
+    if index in decisions.reject or candidate.field in decisions.unknown:
+        return False
+    if candidate.value is None and candidate.min is None and candidate.typ is None and candidate.max is None:
+        return False
+    sure = decisions.above is not None and candidate.confidence >= decisions.above
+    return decisions.everything or candidate.field in decisions.fields or sure
+
+
+def _assembled(
+    draft: SpecDraft,
+    decisions: Decisions,
+    onto: HardwareSpec | None,
+    entries: dict[str, list[_Entry]],
+    other: dict[str, list[_Entry]],
+    kinds: dict[str, str],
+) -> Acceptance:
+    tree: dict[str, Any] = onto.plain() if onto else {"name": draft.chip, "version": decisions.version}
+    assumed: dict[str, str] = dict(onto.assumed) if onto else {}
+    provenance: dict[str, Any] = dict(tree.pop("provenance", {}))
+    accepted: set[int] = set()
+    conflicts: list[Conflict] = []
+    for path, kind in sorted(kinds.items()):
+        if _get(tree, path) is None:
+            _put(tree, path, kind)
+    for path in sorted(entries):
+        if path in decisions.unknown or path in decisions.edits:
+            continue
+        chosen = [entry for entry in entries[path] if entry.index in decisions.choose]
+        group = _agreeing(chosen or entries[path])
+        standing = None if chosen or path in assumed or onto is None else _get(tree, path)
+        if group is None or (standing is not None and not same(standing, group.value)):
+            conflicts.append(_conflict(draft, path, entries[path], standing))
+            continue
+        _put(tree, path, group.value)
+        assumed.pop(path, None)
+        candidate = draft.candidates[group.index]
+        provenance[path] = _provenance(candidate, decisions).plain()
+        accepted |= {entry.index for entry in (chosen or entries[path])}
+    extra: dict[str, Any] = dict(tree.get("other", {}))
+    for key in sorted(other):
+        group = _agreeing(other[key])
+        if group is None:
+            conflicts.append(_conflict(draft, f"other.{key}", other[key], None))
+        else:
+            extra[key] = group.value
+            provenance[f"other.{key}"] = _provenance(draft.candidates[group.index], decisions).plain()
+            accepted |= {entry.index for entry in other[key]}
+    tree["other"] = extra
+    for path, given in decisions.edits.items():
+        _put(tree, path, value_at(path, given))
+        assumed[path] = f"Given by {decisions.accepted_by or 'the person who accepted the draft'}."
+        provenance.pop(path, None)
+    used = {entry["source"] for entry in provenance.values()}
+    tree |= {"assumed": assumed, "provenance": provenance}
+    tree["sources"] = dict(tree.get("sources", {})) | {
+        key: SourceDocument(
+            title=source.title, document_digest=source.document_digest, file_name=source.file_name
+        ).plain()
+        for key, source in draft.sources.items()
+        if key in used
+    }
+    without_place = sorted(entry.index for group in other.values() for entry in group if entry.index in accepted)
+    return Acceptance(
+        spec=HardwareSpec.from_plain(tree, f"the spec of {draft.chip}"),
+        accepted=tuple(sorted(accepted)),
+        conflicts=tuple(conflicts),
+        without_place=tuple(without_place),
+    )
+
+
+def _agreeing(entries: list[_Entry]) -> _Entry | None:
+    """The entry that all others agree with and that says the most, or None where they disagree."""
+    fullest = max(entries, key=lambda entry: (len(entry.value) if isinstance(entry.value, dict) else 0, -entry.index))
+    return fullest if all(same(entry.value, fullest.value) for entry in entries) else None
+
+
+def _conflict(draft: SpecDraft, path: str, entries: list[_Entry], standing: Any) -> Conflict:
+    said = [f"{shown(path, standing)} (in the spec)"] if standing is not None else []
+    for entry in entries:
+        candidate = draft.candidates[entry.index]
+        about = [candidate.source, f"p. {candidate.page}" if candidate.page is not None else ""]
+        about += [candidate.instance or "", candidate.condition or ""]
+        said.append(f"{shown(path, entry.value)} ({', '.join(part for part in about if part)})")
+    return Conflict(path=path, indexes=tuple(entry.index for entry in entries), values=tuple(said))
+
+
+def _provenance(candidate: Candidate, decisions: Decisions) -> Provenance:
+    return Provenance(
+        source=candidate.source,
+        page=candidate.page,
+        box=candidate.box,
+        text=candidate.text[:160],
+        confidence=candidate.confidence,
+        accepted_by=decisions.accepted_by,
+    )
+
+
+def _plain(candidate: Candidate) -> Any:
+    keys = ("value", "min", "typ", "max", "unit", "condition")
+    plain = candidate.plain()
+    said = {key: plain[key] for key in keys if key in plain}
+    if {"min", "typ", "max"} & set(said):
+        said.pop("value", None)
+    return said["value"] if set(said) == {"value"} else said
+
+
+def _get(tree: dict[str, Any], path: str) -> Any:
+    found: Any = tree
+    for part in path.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found
+
+
+def _put(tree: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.split(".")
+    place = tree
+    for part in parents:
+        place = place.setdefault(part, {})
+    place[last] = value

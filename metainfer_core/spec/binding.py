@@ -1,0 +1,108 @@
+"""Which place of a spec a candidate belongs to, told by its field and by its instance in the document's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from metainfer_core.spec.aliases import FIELDS
+from metainfer_core.spec.decisions import Decisions
+from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+_CORE = re.compile(
+    r"\b(?:(?P<family>cortex)[- ]?)?"
+    r"(?P<model>[armx]\d{1,3}[a-z]{0,2}|lx\d+|[ce]9\d\d\w*|arm\d{1,4}\w*|neoverse[- ]?\w+)\b",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A path, and the kinds of the compute unit or memory that it creates (`memories.sram.kind` to `sram`)."""
+
+    path: str
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+def core_units(
+    draft: SpecDraft, indexes: Sequence[int], bindings: Mapping[str, str], onto: HardwareSpec | None
+) -> tuple[str, ...]:
+    """Names of the CPU clusters that the documents speak of, such as `cortex_a76`."""
+    found = [name for name, unit in onto.compute_units.items() if unit.kind == "cpu"] if onto else []
+    for index in indexes:
+        candidate = draft.candidates[index]
+        if candidate.field.startswith("cpu.") and candidate.instance:
+            name = bindings.get(candidate.instance) or core_name(candidate.instance)
+            if name:
+                found.append(name)
+    # A short name for a core that another document names in full: "A55" is cortex_a55.
+    unique = tuple(dict.fromkeys(found))
+    return tuple(name for name in unique if not any(other.endswith("_" + name) for other in unique))
+
+
+def core_name(instance: str) -> str:
+    """`Cortex-A76` → `cortex_a76`, `quad A55 cluster` → `a55`, else an empty text."""
+    match = _CORE.search(instance)
+    if not match:
+        return ""
+    return slug(f"{match['family'] or ''} {match['model']}")
+
+
+def slug(text: str) -> str:
+    """A document's words as a name: letters, digits and `_`, beginning with a letter."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:60]
+    return name if not name or name[0].isalpha() else f"n{name}"
+
+
+def bind(
+    draft: SpecDraft, index: int, wanted: Collection[int], units: Sequence[str], decisions: Decisions
+) -> Binding | None:
+    """The place of a candidate, or None where no path fits or its instance leaves the place open."""
+    candidate = draft.candidates[index]
+    pattern = FIELDS.get(candidate.field)
+    if pattern is None:
+        return None
+    instance = candidate.instance
+    placeholder = _PLACEHOLDER.search(pattern)
+    if placeholder is None:
+        if instance in decisions.bindings or index in decisions.choose or not _rivals(draft, index, wanted):
+            return Binding(pattern, _kinds_of(pattern))
+        return None
+    name = decisions.bindings.get(instance or "") or _name(placeholder[1], instance, units)
+    if not name:
+        return None
+    path = pattern.replace(placeholder[0], name)
+    kind = placeholder[1]
+    top = path.split(".")[0]
+    return Binding(path, {f"{top}.{name}.kind": kind} if top in ("compute_units", "memories") else {})
+
+
+def _rivals(draft: SpecDraft, index: int, wanted: Collection[int]) -> bool:
+    """Whether the field has several instances, so that the spec's one place cannot hold them."""
+    field_name = draft.candidates[index].field
+    return len({draft.candidates[i].instance for i in wanted if draft.candidates[i].field == field_name}) > 1
+
+
+def _kinds_of(path: str) -> dict[str, str]:
+    parts = path.split(".")
+    if parts[0] != "memories":
+        return {}
+    return {f"memories.{parts[1]}.kind": "dram" if parts[1] == "dram" else "sram"}
+
+
+def _name(kind: str, instance: str | None, units: Sequence[str]) -> str:
+    if kind == "cpu":
+        if instance is None:
+            return units[0] if len(units) == 1 else "" if units else "cpu"
+        name = core_name(instance)
+        full = [unit for unit in units if name and (unit == name or unit.endswith("_" + name))]
+        return full[0] if len(full) == 1 else ""
+    if kind == "block":
+        return slug(instance or "")
+    if kind in ("npu", "gpu", "dsp") or instance is None:
+        return kind
+    name = slug(instance)
+    return name if kind in name or kind == "sram" else f"{name}_{kind}"

@@ -1,0 +1,28 @@
+"""Decisions: what a person accepts, rejects, edits or leaves unknown in a draft."""
+
+from __future__ import annotations
+
+from metainfer_core.values import FrozenMap, JsonMap, Value
+
+
+class Decisions(Value):
+    """What a person decided about a draft."""
+
+    everything: bool = False
+    """Accept every candidate that nothing contradicts."""
+    fields: tuple[str, ...] = ()
+    """Accept these document fields (or spec paths)."""
+    above: float | None = None
+    """Accept candidates of at least this confidence."""
+    choose: tuple[int, ...] = ()
+    """Accept these candidates by index, whatever contradicts them."""
+    reject: tuple[int, ...] = ()
+    """Leave these candidates out, and let them contradict nothing."""
+    unknown: tuple[str, ...] = ()
+    """Leave these fields or paths unknown."""
+    edits: JsonMap = {}
+    """Spec path to the value that a person gives instead; kept as assumed, with the person as its source."""
+    bindings: FrozenMap[str] = {}
+    """A document's instance ("big cluster") to the name of a compute unit, memory or block of the spec."""
+    accepted_by: str | None = None
+    version: str = "1.0.0"
