@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
-from hwdoc_ingest.draft import draft, source_keys
+from hwdoc_ingest.draft import draft
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.intake import read_safely
-from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.read_many import read_many
+from hwdoc_ingest.reading import Reading
 from metainfer_core.cli import console
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import write_bytes
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.draft_file import write_draft
 
 
 def commands(app: typer.Typer) -> None:
@@ -45,7 +42,7 @@ def ingest(
             "The draft needs the name of its chip.", "--output is given without --chip.", "Add --chip NAME."
         )
     with console.progress("ingest") as progress:
-        outcomes = read_all(documents, progress, workers)
+        outcomes = read_many(documents, progress, workers)
     readings = [outcome for outcome in outcomes if isinstance(outcome, Reading)]
     if len(documents) == 1 and isinstance(outcomes[0], MetaInferError):
         raise outcomes[0]
@@ -53,33 +50,12 @@ def ingest(
     for error in failed:
         typer.echo(str(error), err=True)
     if output is not None and readings:
-        write_bytes(output, _draft_bytes(draft(chip.strip(), readings)), "draft")
+        write_bytes(output, write_draft(draft(chip.strip(), readings)), "draft")
     answers = [_answer(path, outcome) for path, outcome in zip(documents, outcomes, strict=True)]
     data = answers[0] if len(answers) == 1 else {"documents": answers}
     console.emit(json, data, _text(documents, outcomes, output if readings else None))
     if failed:
         raise typer.Exit(max(error.exit_status for error in failed))
-
-
-def read_all(documents: Sequence[Path], progress: Progress, workers: int) -> list[Reading | MetaInferError]:
-    """What was read in each document, or why it could not be: one that fails does not stop the others."""
-    lock = threading.Lock()
-
-    def read(path: Path, key: str) -> Reading | MetaInferError:
-        def say(step: str, done: int, total: int) -> None:
-            with lock:
-                progress(f"{path.name}: {step}", done, total)
-
-        try:
-            return read_safely(path, key, say)
-        except MetaInferError as error:
-            return error
-
-    keys = source_keys([path.name for path in documents])
-    if workers == 1:
-        return [read(path, key) for path, key in zip(documents, keys, strict=True)]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(read, documents, keys))
 
 
 def _answer(path: Path, outcome: Reading | MetaInferError) -> dict[str, Any]:
@@ -101,7 +77,3 @@ def _text(documents: Sequence[Path], outcomes: Sequence[Reading | MetaInferError
         lines += [f"  note: {note}" for note in outcome.notes]
     lines.append(f"Draft: {output}" if output else "No draft was written (--output DRAFT.yaml writes one).")
     return "\n".join(lines)
-
-
-def _draft_bytes(value: SpecDraft) -> bytes:
-    return yaml.safe_dump(value.plain(), sort_keys=False, allow_unicode=True, width=120).encode()

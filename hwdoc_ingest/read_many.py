@@ -1,0 +1,34 @@
+"""Reads several documents, each in its own limited process: one that fails does not stop the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from hwdoc_ingest.draft import source_keys
+from hwdoc_ingest.intake import read_safely
+from hwdoc_ingest.reading import Progress, Reading
+from metainfer_core.errors import MetaInferError
+
+
+def read_many(documents: Sequence[Path], progress: Progress, workers: int = 1) -> list[Reading | MetaInferError]:
+    """What was read in each document, or why it could not be, in their order."""
+    lock = threading.Lock()
+
+    def read(path: Path, key: str) -> Reading | MetaInferError:
+        def say(step: str, done: int, total: int) -> None:
+            with lock:
+                progress(f"{path.name}: {step}", done, total)
+
+        try:
+            return read_safely(path, key, say)
+        except MetaInferError as error:
+            return error
+
+    keys = source_keys([path.name for path in documents])
+    if workers == 1:
+        return [read(path, key) for path, key in zip(documents, keys, strict=True)]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(read, documents, keys))
