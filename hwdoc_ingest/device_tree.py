@@ -24,9 +24,10 @@ def read_device_tree(path: Path, key: str, progress: Progress) -> Reading:
     """The candidates of device tree source; `page` is the line."""
     data = read_bytes(path, "device tree", LIMIT_BYTES["device-tree"])
     progress("parsing the device tree", 0, 0)
-    tree = parse_source(decode(data, path), path)
+    text = decode(data, path)
+    tree = parse_source(text, path)
     source = DraftSource(
-        title=_title(tree, path), document_digest=sha256(data), file_name=path.name, pages=len(tree.lines)
+        title=_title(tree, path), document_digest=sha256(data), file_name=path.name, pages=len(text.splitlines())
     )
     return _reading(tree, key, source, progress)
 

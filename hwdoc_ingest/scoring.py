@@ -1,8 +1,8 @@
 """Holds candidates against the known facts of a document: which were found, which are wrong.
 
 The rules, in short. A fact is found by one candidate of its field with the same value: numbers within 0.1 %, addresses
-exactly, texts without case, spaces and punctuation, pairs in order, other lists as sets that overlap by 0.8; a bound counts
-only against the same bound. Registers, blocks and interrupts must name the same instance; elsewhere, where a document
+exactly, texts without case, spaces and punctuation, pairs in order, other lists as sets that overlap by 0.8; a bound
+counts only against the same bound. Registers, blocks and interrupts must name the same instance; elsewhere, where a document
 gives a field several values, a candidate is compared with the facts whose instance shares most words with its own. A
 candidate is wrong when it disagrees with all facts it is compared with, or speaks where the document gives nothing. The
 rest stays unjudged, because facts cover key pages and not every line.
@@ -175,19 +175,14 @@ def same(own: Any, truth: Any, exactly: bool = False) -> bool:
 
 
 def _same_lists(own: list[Any], truth: list[Any], exactly: bool) -> bool:
-    numbers, wanted = [number(item) for item in own], [number(item) for item in truth]
-    if None not in numbers and None not in wanted:
-        if len(own) != len(truth):
-            return False
+    numbers = [got for item in own if (got := number(item)) is not None]
+    wanted = [got for item in truth if (got := number(item)) is not None]
+    if len(numbers) == len(own) and len(wanted) == len(truth):
         if len(truth) != 2:
-            numbers, wanted = sorted(filter(_is_number, numbers)), sorted(filter(_is_number, wanted))
-        return all(same(one, other, exactly) for one, other in zip(numbers, wanted, strict=True))
+            numbers, wanted = sorted(numbers), sorted(wanted)
+        return len(own) == len(truth) and all(map(lambda one, other: same(one, other, exactly), numbers, wanted))
     texts, wanted_texts = {_letters(item) for item in own}, {_letters(item) for item in truth}
     return bool(texts | wanted_texts) and len(texts & wanted_texts) / len(texts | wanted_texts) >= _OVERLAP
-
-
-def _is_number(item: float | None) -> bool:
-    return item is not None
 
 
 def number(item: Any) -> float | None:

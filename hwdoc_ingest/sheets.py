@@ -67,7 +67,7 @@ def read_csv(path: Path, key: str, progress: Progress) -> Reading:
             f"{path}:{reader.line_num}: this table cannot be read.", f"{error}.", "Save it anew as .csv."
         ) from error
     source = DraftSource(
-        title=f"Table {path.name}", document_digest=sha256(data), file_name=path.name, pages=text.count("\n") + 1
+        title=f"Table {path.name}", document_digest=sha256(data), file_name=path.name, pages=len(text.splitlines())
     )
     candidates, further = table_candidates(rows, key, "csv")
     return Reading(key=key, source=source, candidates=candidates, notes=(*notes, *further))

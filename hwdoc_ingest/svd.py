@@ -43,7 +43,9 @@ def read_svd(path: Path, key: str, progress: Progress) -> Reading:
             reader.notes.append(f"Read up to {peripheral.words('name')}: more than {MAX_CANDIDATES:,} values.")
             break
     title = " ".join(part for part in ("CMSIS-SVD", device.words("vendor"), device.words("name")) if part)
-    source = DraftSource(title=title[:200], document_digest=sha256(data), file_name=path.name, pages=len(lines))
+    source = DraftSource(
+        title=title[:200], document_digest=sha256(data), file_name=path.name, pages=len(lines) - (not lines[-1])
+    )
     return Reading(key=key, source=source, candidates=tuple(candidates), notes=tuple(reader.notes))
 
 
