@@ -1,0 +1,257 @@
+// 2-D convolution, NCHW, with groups, strides, dilations and padding; a 1-D one is a 2-D one of height 1.
+//
+// Output pixels lie in the lanes, four filters in the rows of a register tile. A band of output rows at a time: the
+// input rows that it needs are copied once into scratch, padded, and split by stride phase, so that every load in the
+// inner loop is contiguous and unconditional. A 1x1 convolution without stride or padding reads its input in place.
+//
+// Each output is one sum: bias first, then the products by input channel, kernel row, kernel column (float32: fused
+// multiply-add, so one rounding each). Padding takes part as zero (int8: as the zero point).
+#pragma once
+#include "activation.hpp"
+#include "requantize.hpp"
+#include "vector.hpp"
+
+namespace mi {
+
+struct Conv2dParams {
+    int32_t batch, groups;
+    int32_t channels;  // input channels of one group
+    int32_t height, width;
+    int32_t filters;  // output channels of one group
+    int32_t out_height, out_width;
+    int32_t kernel_height, kernel_width;
+    int32_t stride_height, stride_width;
+    int32_t dilation_height, dilation_width;
+    int32_t pad_top, pad_left;
+    int32_t band_rows;      // output rows in a band
+    int32_t block;          // conv2d_rows only: filters that are packed together; a multiple of 16
+    int32_t scratch_bytes;  // 0: read the input in place
+    int32_t activation;     // float32 only
+    float alpha, beta;
+    int32_t input_zero_point, output_zero_point, low, high;  // int8 only
+};
+
+constexpr int32_t FILTER_BLOCK = 4;
+
+// Where the taps of one band lie: [channel][row][stride phase][column].
+struct Band {
+    int32_t columns;  // of one phase; at least one vector of any target (16 lanes)
+    int32_t row;      // distance of rows
+    int32_t rows;
+    MI_INLINE explicit Band(const Conv2dParams& p)
+        : columns(maximum(p.out_width, 16) + (p.kernel_width - 1) * p.dilation_width / p.stride_width),
+          row(columns * p.stride_width),
+          rows((p.band_rows - 1) * p.stride_height + (p.kernel_height - 1) * p.dilation_height + 1) {}
+};
+
+// Copies one input row, padded and split by phase, to every STEP-th element of `target`. A null row is all padding.
+template <int32_t STEP, class Target, class Source>
+MI_INLINE void copy_phases(const Conv2dParams& p, const Band& band, const Source* row, Source padding, Target* target) {
+    for (int32_t phase = 0; phase < p.stride_width; ++phase, target += band.columns * STEP) {
+        const int32_t shift = phase - p.pad_left;  // input column = stride * column + shift
+        int32_t first = shift >= 0 ? 0 : divide_up(-shift, p.stride_width);
+        int32_t end = p.width > shift ? divide_up(p.width - shift, p.stride_width) : 0;
+        end = row ? minimum(end, band.columns) : 0;
+        first = minimum(first, end);
+        for (int32_t i = 0; i < first; ++i) target[i * STEP] = padding;
+        if (p.stride_width == 1) {
+            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i + shift];
+        } else {
+            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i * p.stride_width + shift];
+        }
+        for (int32_t i = end; i < band.columns; ++i) target[i * STEP] = padding;
+    }
+}
+
+// The input row under kernel row offset `y` of the band that starts at output row `first`; null where it is padding.
+template <class Source>
+MI_INLINE const Source* input_row(const Conv2dParams& p, const Source* plane, int32_t first, int32_t y) {
+    const int32_t row = first * p.stride_height - p.pad_top + y;
+    return plane && row >= 0 && row < p.height ? plane + row * p.width : nullptr;
+}
+
+// Adds the products of all taps to the sums of four filters and VECTORS pixel vectors.
+template <int32_t VECTORS, int32_t STEP, class Vector, class Value>
+MI_INLINE void add_taps(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+                        const Value* const (&base)[VECTORS], const Value* weights,
+                        Vector (&sums)[FILTER_BLOCK][VECTORS]) {
+    for (int32_t channel = 0; channel < channels; ++channel) {
+        for (int32_t y = 0; y < p.kernel_height; ++y) {
+            const int64_t line = channel * plane + int64_t{y} * p.dilation_height * row;
+            int32_t phase = 0, column = 0;
+            for (int32_t x = 0; x < p.kernel_width; ++x) {
+                const int64_t offset = (line + phase * columns + column) * STEP;
+                decltype(load(base[0])) inputs[VECTORS];
+                MI_UNROLL
+                for (int32_t v = 0; v < VECTORS; ++v) inputs[v] = load(base[v] + offset);
+                MI_UNROLL
+                for (int32_t f = 0; f < FILTER_BLOCK; ++f) {
+                    const auto weight = broadcastable(weights + f * STEP);
+                    MI_UNROLL
+                    for (int32_t v = 0; v < VECTORS; ++v) sums[f][v] = multiply_add(weight, inputs[v], sums[f][v]);
+                }
+                weights += FILTER_BLOCK * STEP;
+                phase += p.dilation_width;
+                while (phase >= p.stride_width) phase -= p.stride_width, ++column;
+            }
+        }
+    }
+}
+
+// Vectors of a band are numbered row by row; the last of a row is moved left so that it ends with the row.
+struct Vectors {
+    int32_t per_row, lanes, last;
+    MI_INLINE explicit Vectors(const Conv2dParams& p)
+        : per_row(divide_up(p.out_width, LANES)),
+          lanes(minimum(LANES, p.out_width)),
+          last(maximum(p.out_width - LANES, 0)) {}
+    MI_INLINE int32_t column(int32_t index) const { return minimum(index % per_row * LANES, last); }
+};
+
+// VECTORS vectors from number `first` on, for one block of filters. `finish(sums, filter, lanes)` turns sums of one
+// vector into outputs in place; the sums start from `start(filter)`.
+template <int32_t VECTORS, int32_t STEP, class Vector, class Value, class Sum, class Output, class Start, class Finish>
+MI_INLINE void conv2d_tile(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+                           const Value* band, const Value* weights, int32_t first, int32_t filters, Output* output,
+                           Start start, Finish finish) {
+    const Vectors vectors(p);
+    const Value* base[VECTORS];
+    for (int32_t v = 0; v < VECTORS; ++v) {
+        const int64_t line = int64_t{(first + v) / vectors.per_row} * p.stride_height * row;
+        base[v] = band + (line + vectors.column(first + v)) * STEP;
+    }
+    Vector sums[FILTER_BLOCK][VECTORS];
+    MI_UNROLL
+    for (int32_t f = 0; f < FILTER_BLOCK; ++f) {
+        const Sum initial = f < filters ? start(f) : Sum{0};
+        MI_UNROLL
+        for (int32_t v = 0; v < VECTORS; ++v) sums[f][v] = Vector{} + initial;
+    }
+    add_taps<VECTORS, STEP>(p, channels, plane, row, columns, base, weights, sums);
+    alignas(64) Sum results[FILTER_BLOCK][VECTORS * LANES];
+    MI_UNROLL
+    for (int32_t f = 0; f < FILTER_BLOCK; ++f) {
+        MI_UNROLL
+        for (int32_t v = 0; v < VECTORS; ++v) store(results[f] + v * LANES, sums[f][v]);
+    }
+    for (int32_t f = 0; f < filters; ++f) {
+        Output* target = output + int64_t{f} * p.out_height * p.out_width;
+        Output finished[VECTORS * LANES];
+        finish(f, results[f], finished, VECTORS * LANES);
+        for (int32_t v = 0; v < VECTORS; ++v) {
+            const int32_t index = first + v;
+            Output* place = target + int64_t{index / vectors.per_row} * p.out_width + vectors.column(index);
+            if (vectors.lanes == LANES) {
+                for (int32_t i = 0; i < LANES; ++i) place[i] = finished[v * LANES + i];
+            } else {
+                for (int32_t i = 0; i < vectors.lanes; ++i) place[i] = finished[v * LANES + i];
+            }
+        }
+    }
+}
+
+// All vectors of a band of `rows` output rows, for one block of filters.
+template <int32_t STEP, class Vector, class Value, class Sum, class Output, class Start, class Finish>
+MI_INLINE void conv2d_band(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+                           const Value* band, const Value* weights, int32_t rows, int32_t filters, Output* output,
+                           Start start, Finish finish) {
+    const int32_t count = rows * Vectors(p).per_row;
+    int32_t first = 0;
+    for (; first + 3 <= count; first += 3) {
+        conv2d_tile<3, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
+                                                 output, start, finish);
+    }
+    if (count - first == 2) {
+        conv2d_tile<2, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
+                                                 output, start, finish);
+    } else if (count - first == 1) {
+        conv2d_tile<1, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
+                                                 output, start, finish);
+    }
+}
+
+// weights: [group][filter / 4][channel][kernel row][kernel column][4], filled up with zeros.
+MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const float* weights, const float* bias,
+                              float* output, float* scratch) {
+    const Band band(p);
+    const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
+    const int64_t block = int64_t{FILTER_BLOCK} * p.channels * p.kernel_height * p.kernel_width;
+    const bool in_place = p.scratch_bytes == 0;
+    for (int32_t image = 0; image < p.batch * p.groups; ++image) {
+        const int32_t group = image % p.groups;
+        const float* source = input + image * p.channels * in_plane;
+        float* target = output + image * p.filters * out_plane;
+        for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
+            const int32_t rows = minimum(p.band_rows, p.out_height - first);
+            if (!in_place) {
+                for (int32_t channel = 0; channel < p.channels; ++channel) {
+                    for (int32_t y = 0; y < band.rows; ++y) {
+                        copy_phases<1>(p, band, input_row(p, source + channel * in_plane, first, y), 0.0f,
+                                       scratch + int64_t{channel * band.rows + y} * band.row);
+                    }
+                }
+            }
+            const float* base = in_place ? source + int64_t{first} * p.width : scratch;
+            const int64_t plane = in_place ? in_plane : int64_t{band.rows} * band.row;
+            const int32_t row = in_place ? p.width : band.row;
+            for (int32_t filter = 0; filter < p.filters; filter += FILTER_BLOCK) {
+                const float* start = bias + group * p.filters + filter;
+                const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
+                conv2d_band<1, Float, float, float>(
+                    p, p.channels, plane, row, band.columns, base, weights + number * block, rows,
+                    minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
+                    [start](int32_t f) { return start[f]; },
+                    [&p](int32_t, float* sums, float* finished, int32_t count) {
+                        activate(p.activation, p.alpha, p.beta, sums, count);
+                        for (int32_t i = 0; i < count; ++i) finished[i] = sums[i];
+                    });
+            }
+        }
+    }
+}
+
+// weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.
+// bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are per filter.
+MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+                           const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+    const Band band(p);
+    const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
+    const int32_t pairs = divide_up(p.channels, 2);
+    const int64_t block = int64_t{2 * FILTER_BLOCK} * pairs * p.kernel_height * p.kernel_width;
+    const int64_t plane = int64_t{band.rows} * band.row;
+    int16_t* wide_weights = scratch + 2 * pairs * plane;
+    const int8_t padding = static_cast<int8_t>(p.input_zero_point);
+    for (int32_t image = 0; image < p.batch * p.groups; ++image) {
+        const int32_t group = image % p.groups;
+        const int8_t* source = input + image * p.channels * in_plane;
+        int8_t* target = output + image * p.filters * out_plane;
+        for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
+            const int32_t rows = minimum(p.band_rows, p.out_height - first);
+            for (int32_t channel = 0; channel < 2 * pairs; ++channel) {
+                const int8_t* channel_plane = channel < p.channels ? source + channel * in_plane : nullptr;
+                for (int32_t y = 0; y < band.rows; ++y) {
+                    copy_phases<2>(p, band, input_row(p, channel_plane, first, y), padding,
+                                   scratch + 2 * (channel / 2 * plane + int64_t{y} * band.row) + channel % 2);
+                }
+            }
+            for (int32_t filter = 0; filter < p.filters; filter += FILTER_BLOCK) {
+                const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
+                for (int64_t i = 0; i < block; ++i) wide_weights[i] = weights[number * block + i];
+                const int32_t channel = group * p.filters + filter;
+                conv2d_band<2, Int, int16_t, int32_t>(
+                    p, pairs, plane, band.row, band.columns, scratch, wide_weights, rows,
+                    minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
+                    [=](int32_t f) { return bias[channel + f]; },
+                    [=, &p](int32_t f, const int32_t* sums, int8_t* finished, int32_t count) {
+                        const int32_t m = multiplier[channel + f], s = shift[channel + f];
+                        for (int32_t i = 0; i < count; ++i) {
+                            finished[i] = static_cast<int8_t>(
+                                requantize(sums[i], m, s, p.output_zero_point, p.low, p.high));
+                        }
+                    });
+            }
+        }
+    }
+}
+
+}  // namespace mi

@@ -1,0 +1,99 @@
+// Depthwise 2-D convolution, NCHW: each output channel reads one input channel. Output pixels lie in the lanes.
+//
+// Each output is one sum: bias first, then the products by kernel row, kernel column (float32: fused multiply-add).
+#pragma once
+#include "conv2d.hpp"
+
+namespace mi {
+
+// One row of outputs from the taps at `line`. A step of the loop over kernel rows covers ROWS of them.
+template <int32_t STEP, class Vector, class Sum, class Value, class Finish>
+MI_INLINE void depthwise_row(const Conv2dParams& p, const Band& band, const Value* line, const Value* weights,
+                             Sum start, Finish finish) {
+    const Vectors vectors(p);
+    for (int32_t number = 0; number < vectors.per_row; ++number) {
+        const int32_t first = vectors.column(number);
+        Vector sums = Vector{} + start;
+        const Value* weight = weights;
+        for (int32_t y = 0; y < p.kernel_height; y += STEP) {
+            const int64_t row = int64_t{y} * p.dilation_height * band.row;
+            int32_t phase = 0, column = first;
+            for (int32_t x = 0; x < p.kernel_width; ++x, weight += STEP) {
+                sums = multiply_add(broadcastable(weight), load(line + (row + phase * band.columns + column) * STEP),
+                                    sums);
+                phase += p.dilation_width;
+                while (phase >= p.stride_width) phase -= p.stride_width, ++column;
+            }
+        }
+        alignas(64) Sum results[LANES];
+        store(results, sums);
+        finish(first, results, vectors.lanes);
+    }
+}
+
+// groups = input channels; filters = output channels of each. weights: [output channel][kernel row][kernel column].
+MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams& p, const float* input, const float* weights,
+                                        const float* bias, float* output, float* scratch) {
+    const Band band(p);
+    const int32_t taps = p.kernel_height * p.kernel_width;
+    for (int32_t plane = 0; plane < p.batch * p.groups; ++plane) {
+        const float* source = input + int64_t{plane} * p.height * p.width;
+        for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
+            for (int32_t y = 0; y < band.rows; ++y) {
+                copy_phases<1>(p, band, input_row(p, source, first, y), 0.0f, scratch + int64_t{y} * band.row);
+            }
+            for (int32_t filter = 0; filter < p.filters; ++filter) {
+                const int32_t channel = plane % p.groups * p.filters + filter;
+                for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
+                    float* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
+                    depthwise_row<1, Float>(p, band, scratch + int64_t{y - first} * p.stride_height * band.row,
+                                            weights + channel * taps, bias[channel],
+                                            [&](int32_t column, float* sums, int32_t count) {
+                                                activate(p.activation, p.alpha, p.beta, sums, LANES);
+                                                for (int32_t i = 0; i < count; ++i) target[column + i] = sums[i];
+                                            });
+                }
+            }
+        }
+    }
+}
+
+// Kernel rows come in pairs: scratch holds (input row, input row + dilation) side by side.
+// weights: [output channel][kernel row / 2][kernel column][2], filled up with zeros; bias, multiplier and shift as for
+// conv2d_int8.
+MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights,
+                                     const int32_t* bias, const int32_t* multiplier, const int32_t* shift,
+                                     int8_t* output, int16_t* scratch) {
+    const Band band(p);
+    const int32_t taps = divide_up(p.kernel_height, 2) * p.kernel_width * 2;
+    const int8_t padding = static_cast<int8_t>(p.input_zero_point);
+    int16_t* wide_weights = scratch + 2 * int64_t{band.rows} * band.row;
+    for (int32_t plane = 0; plane < p.batch * p.groups; ++plane) {
+        const int8_t* source = input + int64_t{plane} * p.height * p.width;
+        for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
+            for (int32_t y = 0; y < band.rows; ++y) {
+                int16_t* target = scratch + 2 * int64_t{y} * band.row;
+                copy_phases<2>(p, band, input_row(p, source, first, y), padding, target);
+                copy_phases<2>(p, band, input_row(p, source, first, y + p.dilation_height), padding, target + 1);
+            }
+            for (int32_t filter = 0; filter < p.filters; ++filter) {
+                const int32_t channel = plane % p.groups * p.filters + filter;
+                for (int32_t i = 0; i < taps; ++i) wide_weights[i] = weights[int64_t{channel} * taps + i];
+                const int32_t m = multiplier[channel], s = shift[channel];
+                for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
+                    int8_t* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
+                    depthwise_row<2, Int>(p, band, scratch + 2 * int64_t{y - first} * p.stride_height * band.row,
+                                          wide_weights, bias[channel],
+                                          [&](int32_t column, int32_t* sums, int32_t count) {
+                                              for (int32_t i = 0; i < count; ++i) {
+                                                  target[column + i] = static_cast<int8_t>(requantize(
+                                                      sums[i], m, s, p.output_zero_point, p.low, p.high));
+                                              }
+                                          });
+                }
+            }
+        }
+    }
+}
+
+}  // namespace mi

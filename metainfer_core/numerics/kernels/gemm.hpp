@@ -1,0 +1,214 @@
+// Matrix products. Output columns lie in the lanes; each output is one sum: bias first, then the products in order of
+// depth (float32: fused multiply-add, so one rounding each). Weights are packed when the model is lowered.
+#pragma once
+#include "activation.hpp"
+#include "conv2d.hpp"
+#include "requantize.hpp"
+#include "vector.hpp"
+
+namespace mi {
+
+struct GemmParams {
+    int32_t rows, columns, depth;
+    int32_t block;          // columns that are packed together; a multiple of 16
+    int32_t scratch_bytes;  // int8 only
+    int32_t activation;     // float32 only
+    float alpha, beta;
+    int32_t output_zero_point, low, high;  // int8 only
+};
+
+
+// ROWS x (VECTORS * LANES) outputs. `steps` counts products (float32) or pairs of products (int8).
+template <int32_t ROWS, int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Input, class Weight>
+MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, const Weight* weights, int32_t block,
+                         const Sum* start, Sum (&results)[ROWS][VECTORS * LANES]) {
+    Vector sums[ROWS][VECTORS];
+    MI_UNROLL
+    for (int32_t v = 0; v < VECTORS; ++v) {
+        Vector initial;
+        __builtin_memcpy(&initial, start + v * LANES, sizeof(Vector));
+        MI_UNROLL
+        for (int32_t r = 0; r < ROWS; ++r) sums[r][v] = initial;
+    }
+    for (int32_t k = 0; k < steps; ++k, weights += block * STEP) {
+        decltype(load(weights)) loaded[VECTORS];
+        MI_UNROLL
+        for (int32_t v = 0; v < VECTORS; ++v) loaded[v] = load(weights + v * LANES * STEP);
+        MI_UNROLL
+        for (int32_t r = 0; r < ROWS; ++r) {
+            const auto value = broadcastable(input + r * input_row + k * STEP);
+            MI_UNROLL
+            for (int32_t v = 0; v < VECTORS; ++v) sums[r][v] = multiply_add(value, loaded[v], sums[r][v]);
+        }
+    }
+    MI_UNROLL
+    for (int32_t r = 0; r < ROWS; ++r) {
+        MI_UNROLL
+        for (int32_t v = 0; v < VECTORS; ++v) store(results[r] + v * LANES, sums[r][v]);
+    }
+}
+
+// ROWS rows of outputs. `finish(column, sums, count)` writes the outputs of one row.
+template <int32_t ROWS, int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Input, class Weight, class Finish>
+MI_INLINE void gemm_rows(const Input* input, int64_t input_row, int32_t columns, int32_t steps, int32_t block,
+                         const Weight* weights, const Sum* bias, Finish finish) {
+    for (int32_t first = 0; first < columns; first += block, weights += int64_t{steps} * block * STEP) {
+        alignas(64) Sum start[64] = {};
+        for (int32_t i = 0; i < minimum(block, columns - first); ++i) start[i] = bias[first + i];
+        int32_t column = 0;
+        while (column < block && first + column < columns) {
+            if (block - column >= VECTORS * LANES) {
+                alignas(64) Sum results[ROWS][VECTORS * LANES];
+                gemm_tile<ROWS, VECTORS, STEP, Vector>(input, input_row, steps, weights + column * STEP, block,
+                                                       start + column, results);
+                const int32_t count = minimum(VECTORS * LANES, columns - first - column);
+                for (int32_t r = 0; r < ROWS; ++r) finish(r, first + column, results[r], count);
+                column += VECTORS * LANES;
+            } else {
+                alignas(64) Sum results[ROWS][LANES];
+                gemm_tile<ROWS, 1, STEP, Vector>(input, input_row, steps, weights + column * STEP, block,
+                                                 start + column, results);
+                const int32_t count = minimum(LANES, columns - first - column);
+                for (int32_t r = 0; r < ROWS; ++r) finish(r, first + column, results[r], count);
+                column += LANES;
+            }
+        }
+    }
+}
+
+constexpr int32_t GEMM_MAX_BLOCK = 64;
+constexpr int32_t GEMV_VECTORS = minimum(8, GEMM_MAX_BLOCK / LANES);
+
+// All rows: four at a time, then one at a time.
+template <int32_t STEP, class Vector, class Sum, class Input, class Weight, class Finish>
+MI_INLINE void gemm(const Input* input, int32_t rows, int64_t input_row, int32_t columns, int32_t steps, int32_t block,
+                    const Weight* weights, const Sum* bias, Finish finish) {
+    int32_t row = 0;
+    for (; row + 4 <= rows; row += 4) {
+        gemm_rows<4, 2, STEP, Vector>(input + row * input_row, input_row, columns, steps, block, weights, bias,
+                                      [&](int32_t r, int32_t column, Sum* sums, int32_t count) {
+                                          finish(row + r, column, sums, count);
+                                      });
+    }
+    for (; row < rows; ++row) {
+        gemm_rows<1, GEMV_VECTORS, STEP, Vector>(input + row * input_row, input_row, columns, steps, block, weights,
+                                                 bias, [&](int32_t, int32_t column, Sum* sums, int32_t count) {
+                                                     finish(row, column, sums, count);
+                                                 });
+    }
+}
+
+// weights: [column / block][depth][block], filled up with zeros.
+MI_KERNEL void gemm_float32(const GemmParams& p, const float* input, const float* weights, const float* bias,
+                            float* output) {
+    gemm<1, Float>(input, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias,
+                   [&](int32_t row, int32_t column, float* sums, int32_t count) {
+                       activate(p.activation, p.alpha, p.beta, sums, count);
+                       float* target = output + int64_t{row} * p.columns + column;
+                       for (int32_t i = 0; i < count; ++i) target[i] = sums[i];
+                   });
+}
+
+// weights: [column / block][depth / 2][block][2], filled up with zeros. bias holds -input_zero_point * (sum of the
+// column's weights) already; multiplier and shift are per column.
+MI_KERNEL void gemm_int8(const GemmParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+                         const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+    const int32_t pairs = divide_up(p.depth, 2);
+    for (int32_t row = 0; row < p.rows; ++row) {
+        int16_t* wide = scratch + int64_t{row} * pairs * 2;
+        for (int32_t k = 0; k < p.depth; ++k) wide[k] = input[int64_t{row} * p.depth + k];
+        for (int32_t k = p.depth; k < 2 * pairs; ++k) wide[k] = 0;
+    }
+    gemm<2, Int>(scratch, p.rows, 2 * pairs, p.columns, pairs, p.block, weights, bias,
+                 [&](int32_t row, int32_t column, int32_t* sums, int32_t count) {
+                     int8_t* target = output + int64_t{row} * p.columns + column;
+                     for (int32_t i = 0; i < count; ++i) {
+                         target[i] = static_cast<int8_t>(requantize(sums[i], multiplier[column + i], shift[column + i],
+                                                                    p.output_zero_point, p.low, p.high));
+                     }
+                 });
+}
+
+// The inputs of each output pixel as one row, [pixel][channel][kernel row][kernel column], rows `row_step` apart.
+template <class Target, class Source>
+MI_INLINE void pixels_to_rows(const Conv2dParams& p, const Source* input, Source padding, int64_t row_step,
+                              Target* rows) {
+    for (int32_t out_y = 0; out_y < p.out_height; ++out_y) {
+        for (int32_t out_x = 0; out_x < p.out_width; ++out_x, rows += row_step) {
+            Target* target = rows;
+            for (int32_t channel = 0; channel < p.channels; ++channel) {
+                const Source* plane = input + int64_t{channel} * p.height * p.width;
+                for (int32_t ky = 0; ky < p.kernel_height; ++ky) {
+                    const int32_t y = out_y * p.stride_height - p.pad_top + ky * p.dilation_height;
+                    for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
+                        const int32_t x = out_x * p.stride_width - p.pad_left + kx * p.dilation_width;
+                        const bool inside = y >= 0 && y < p.height && x >= 0 && x < p.width;
+                        *target++ = inside ? plane[y * p.width + x] : padding;
+                    }
+                }
+            }
+            while (target < rows + row_step) *target++ = 0;
+        }
+    }
+}
+
+// The convolution of conv2d_float32 for few output pixels and one group: filters in the lanes; the same sums in the
+// same order. weights as for gemm_float32, depth = channels * kernel height * kernel width, packed by p.block.
+MI_KERNEL void conv2d_rows_float32(const Conv2dParams& p, const float* input, const float* weights, const float* bias,
+                                   float* output, float* scratch) {
+    const int32_t depth = p.channels * p.kernel_height * p.kernel_width, pixels = p.out_height * p.out_width;
+    for (int32_t image = 0; image < p.batch; ++image) {
+        pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width, 0.0f, depth, scratch);
+        float* target = output + int64_t{image} * p.filters * pixels;
+        gemm<1, Float>(scratch, pixels, depth, p.filters, depth, p.block, weights, bias,
+                       [&](int32_t pixel, int32_t filter, float* sums, int32_t count) {
+                           activate(p.activation, p.alpha, p.beta, sums, count);
+                           for (int32_t i = 0; i < count; ++i) target[int64_t{filter + i} * pixels + pixel] = sums[i];
+                       });
+    }
+}
+
+// The same in int8; weights as for gemm_int8.
+MI_KERNEL void conv2d_rows_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+                                const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+    const int32_t pairs = divide_up(p.channels * p.kernel_height * p.kernel_width, 2);
+    const int32_t pixels = p.out_height * p.out_width;
+    for (int32_t image = 0; image < p.batch; ++image) {
+        pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width,
+                       static_cast<int8_t>(p.input_zero_point), 2 * pairs, scratch);
+        int8_t* target = output + int64_t{image} * p.filters * pixels;
+        gemm<2, Int>(scratch, pixels, 2 * pairs, p.filters, pairs, p.block, weights, bias,
+                     [&](int32_t pixel, int32_t filter, int32_t* sums, int32_t count) {
+                         for (int32_t i = 0; i < count; ++i) {
+                             target[int64_t{filter + i} * pixels + pixel] = static_cast<int8_t>(
+                                 requantize(sums[i], multiplier[filter + i], shift[filter + i], p.output_zero_point,
+                                            p.low, p.high));
+                         }
+                     });
+    }
+}
+
+struct MatmulParams {
+    int32_t batch, rows, columns, depth;
+    int32_t left_step, right_step;  // elements from one batch to the next; 0: the same matrix for all
+};
+
+// The product of two matrices that are both computed at run time, row-major.
+MI_KERNEL void matmul_float32(const MatmulParams& p, const float* left, const float* right, float* output) {
+    for (int32_t image = 0; image < p.batch; ++image) {
+        for (int32_t row = 0; row < p.rows; ++row) {
+            const float* a = left + int64_t{image} * p.left_step + int64_t{row} * p.depth;
+            const float* b = right + int64_t{image} * p.right_step;
+            float* y = output + (int64_t{image} * p.rows + row) * p.columns;
+            for (int32_t column = 0; column < p.columns; ++column) y[column] = 0.0f;
+            for (int32_t k = 0; k < p.depth; ++k, b += p.columns) {
+                const float value = a[k];
+                for (int32_t column = 0; column < p.columns; ++column) {
+                    y[column] = __builtin_fmaf(value, b[column], y[column]);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace mi

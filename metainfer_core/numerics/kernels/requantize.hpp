@@ -1,0 +1,18 @@
+// From a 32-bit accumulator to an 8-bit integer: y = clamp(round(accumulator * multiplier / 2^shift) + zero point).
+//
+// Rounding: ONE rounding of the exact 64-bit product, half up (towards plus infinity): floor(product / 2^shift + 1/2).
+// (Jacob et al., CVPR 2018, use the same fixed-point factor; their reference code rounds twice.) Then saturation.
+// 2^30 <= multiplier < 2^31, 1 <= shift <= 62, |accumulator| < 2^31: the product and its rounding term fit in int64.
+#pragma once
+#include "vector.hpp"
+
+namespace mi {
+
+MI_INLINE int32_t requantize(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t zero_point, int32_t low,
+                             int32_t high) {
+    const int64_t product = static_cast<int64_t>(accumulator) * multiplier;
+    const int64_t value = ((product + (int64_t{1} << (shift - 1))) >> shift) + zero_point;
+    return static_cast<int32_t>(value < low ? low : (value > high ? high : value));
+}
+
+}  // namespace mi

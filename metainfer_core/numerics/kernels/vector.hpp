@@ -1,0 +1,82 @@
+// Vectors of the target's width, and the two multiply-accumulate steps that all matrix kernels share.
+//
+// The order of every sum is fixed by the kernels, never by the vector width: lanes hold different outputs, and each
+// output adds its products one after the other. So any width, and any target, gives the same bits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX512F__)
+#define MI_VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define MI_VECTOR_BYTES 32
+#else
+#define MI_VECTOR_BYTES 16
+#endif
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+// A kernel that a program may call. numerics/signatures.py reads these declarations, and those that a macro makes:
+// const pointers are inputs, the others outputs, and one called `scratch` is working space of `scratch_bytes`.
+#define MI_KERNEL inline
+#define MI_INLINE inline __attribute__((always_inline))
+#define MI_UNROLL _Pragma("GCC unroll 16")
+
+namespace mi {
+
+constexpr int32_t LANES = MI_VECTOR_BYTES / 4;
+constexpr int32_t MAX_RANK = 6;
+
+typedef float Float __attribute__((vector_size(MI_VECTOR_BYTES)));
+typedef int32_t Int __attribute__((vector_size(MI_VECTOR_BYTES)));
+typedef int16_t Pairs __attribute__((vector_size(MI_VECTOR_BYTES)));  // LANES pairs of int16
+typedef int8_t BytePairs __attribute__((vector_size(MI_VECTOR_BYTES / 2)));
+
+typedef Float UnalignedFloat __attribute__((aligned(4), may_alias));
+typedef Int UnalignedInt __attribute__((aligned(4), may_alias));
+typedef Pairs UnalignedPairs __attribute__((aligned(2), may_alias));
+typedef BytePairs UnalignedBytePairs __attribute__((aligned(1), may_alias));
+
+MI_INLINE Float load(const float* source) { return *reinterpret_cast<const UnalignedFloat*>(source); }
+MI_INLINE Pairs load(const int16_t* source) { return *reinterpret_cast<const UnalignedPairs*>(source); }
+MI_INLINE Pairs load(const int8_t* source) {
+    return __builtin_convertvector(*reinterpret_cast<const UnalignedBytePairs*>(source), Pairs);
+}
+MI_INLINE void store(float* target, Float value) { *reinterpret_cast<UnalignedFloat*>(target) = value; }
+MI_INLINE void store(int32_t* target, Int value) { *reinterpret_cast<UnalignedInt*>(target) = value; }
+
+// sum + scalar * vector, rounded once per lane.
+MI_INLINE Float multiply_add(float scalar, Float vector, Float sum) {
+    MI_UNROLL
+    for (int32_t lane = 0; lane < LANES; ++lane) sum[lane] = __builtin_fmaf(scalar, vector[lane], sum[lane]);
+    return sum;
+}
+
+// sum + low * low + high * high of the pairs; exact. `scalar` holds two int16: the low half is the first.
+MI_INLINE Int multiply_add(int32_t scalar, Pairs vector, Int sum) {
+#if defined(__AVX512BW__)
+    return sum + (Int)_mm512_madd_epi16(_mm512_set1_epi32(scalar), (__m512i)vector);
+#elif defined(__AVX2__) && MI_VECTOR_BYTES == 32
+    return sum + (Int)_mm256_madd_epi16(_mm256_set1_epi32(scalar), (__m256i)vector);
+#else
+    const Int pairs = (Int)vector;
+    const int32_t first = static_cast<int16_t>(scalar), second = scalar >> 16;
+    return sum + ((pairs << 16) >> 16) * first + (pairs >> 16) * second;
+#endif
+}
+
+// What `multiply_add` takes as its scalar: one float, or two int16 that stand side by side.
+MI_INLINE float broadcastable(const float* source) { return *source; }
+MI_INLINE int32_t broadcastable(const int16_t* source) {
+    int32_t pair;
+    __builtin_memcpy(&pair, source, 4);
+    return pair;
+}
+
+MI_INLINE constexpr int32_t minimum(int32_t a, int32_t b) { return a < b ? a : b; }
+MI_INLINE constexpr int32_t maximum(int32_t a, int32_t b) { return a > b ? a : b; }
+MI_INLINE constexpr int32_t divide_up(int32_t a, int32_t b) { return (a + b - 1) / b; }
+
+}  // namespace mi
