@@ -1,9 +1,13 @@
-"""Commands of `meta-infer`: review_store."""
+"""Commands of `meta-infer` that need the record of the review, or a private key."""
 
 from __future__ import annotations
 
 import typer
 
+from review_store import review_commands, signing_commands
+
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    review_commands.commands(app)
+    signing_commands.commands(app)

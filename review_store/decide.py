@@ -10,7 +10,7 @@ import pydantic
 
 from metainfer_core.bundle.approvals import Binding
 from metainfer_core.bundle.reason import listed
-from metainfer_core.bundle.review_rules import needs_justification, risk_level
+from metainfer_core.bundle.review_rules import lineage, needs_justification, risk_level
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import Time, TrustFile
 from metainfer_core.errors import InputError
@@ -53,7 +53,7 @@ class Decision:
 
 
 def decide(
-    log: EventLog, state: ReviewState, decision: Decision, trust: TrustFile, at: Time, legality: Legality | None
+    log: EventLog, state: ReviewState, decision: Decision, at: Time, legality: Legality | None
 ) -> tuple[Record, ...] | Conflict:
     """Writes a decision about what `state` shows; a conflict if others decided about the same actions since.
 
@@ -111,9 +111,9 @@ def low_risk_ids(state: ReviewState) -> tuple[str, ...]:
     return tuple(each.id for each in state.actions if each.word == "pending" and risk_level(each.action) == "low")
 
 
-def current_state(log: EventLog, policy: Policy, lineage: str, trust: TrustFile) -> ReviewState:
+def current_state(log: EventLog, policy: Policy, trust: TrustFile) -> ReviewState:
     """The state that the log gives for a policy."""
-    return fold(policy, log.records(lineage), trust)
+    return fold(policy, log.records(lineage(policy)), trust)
 
 
 def _events(

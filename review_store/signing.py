@@ -63,12 +63,10 @@ def owner_of(key: PrivateKey, trust: TrustFile) -> Person:
     return owner[0]
 
 
-def sign_approvals(
-    log: EventLog, policy: Policy, lineage: str, trust: TrustFile, key: PrivateKey, at: Time
-) -> Envelope:
+def sign_approvals(log: EventLog, policy: Policy, trust: TrustFile, key: PrivateKey, at: Time) -> Envelope:
     """A reviewer's own approvals of this policy, signed and recorded."""
     person = owner_of(key, trust).id
-    state = current_state(log, policy, lineage, trust)
+    state = current_state(log, policy, trust)
     envelope = _approval_envelope(state, person, key, at)
     if envelope is None:
         raise InputError(
@@ -83,7 +81,6 @@ def sign_approvals(
 def release(
     log: EventLog,
     policy: Policy,
-    lineage: str,
     trust: TrustFile,
     key: PrivateKey,
     at: Time,
@@ -95,7 +92,6 @@ def release(
     Args:
         log: The record; the release is written into it, under the next serial.
         policy: As proposed, bound to its model and spec; overrides come from the record.
-        lineage: Of the policy.
         trust: Whose approvals count. The bundle is opened with it before it is given out.
         key: Of a releaser.
         at: Now.
@@ -104,7 +100,7 @@ def release(
     """
     person = owner_of(key, trust).id
     for _ in range(ROUNDS):
-        state = current_state(log, policy, lineage, trust)
+        state = current_state(log, policy, trust)
         _refuse_unreviewed(state, trust, at, approvals)
         serial = max((each.serial for each in state.released), default=0) + 1
         reviewed = reviewed_policy(state)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from metainfer_core.bundle.approvals import Binding, binding_of
 from metainfer_core.bundle.case import Case
 from metainfer_core.bundle.reason import Reason, listed
-from metainfer_core.bundle.review_rules import lineage
+from metainfer_core.bundle.seen import seen_name
 from metainfer_core.bundle.statement import Digest, subject_digest
 from metainfer_core.policy.policy import PolicyAction
 
@@ -136,7 +136,7 @@ def _why_not_approved(case: Case, action: PolicyAction) -> Reason:
 
 def _check_downgrade(case: Case) -> Iterator[Reason]:
     serial = case.statement.predicate.serial
-    older = case.seen.older(lineage(case.policy), serial, case.payload_digest)
+    older = case.seen.older(seen_name(case.policy), serial, case.payload_digest)
     if older is not None:
         yield Reason(
             check="downgrade",

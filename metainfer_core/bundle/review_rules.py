@@ -61,5 +61,8 @@ def standing(
 
 
 def lineage(policy: Policy) -> str:
-    """What the review history and the serials of a policy are kept under, over all its revisions."""
-    return policy.name or "policy"
+    """What the review history and the serials of a policy are kept under, over all its revisions.
+
+    A policy without a name has no revisions that could be told from other policies: its model and spec name it.
+    """
+    return policy.name or " on ".join(each for each in (policy.model_digest, policy.spec_digest) if each) or "policy"

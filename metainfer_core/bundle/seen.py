@@ -7,11 +7,12 @@ from typing import Literal
 
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.policy.policy import Policy
 from metainfer_core.values import FrozenMap, Value
 
 
 class SeenBundle(Value):
-    """The newest bundle of one lineage."""
+    """The newest bundle under one name."""
 
     serial: int
     payload_digest: str
@@ -23,23 +24,29 @@ class Seen(Value):
     format: Literal["metainfer.seen/1"] = "metainfer.seen/1"
     trust_version: int = 0
     bundles: FrozenMap[SeenBundle] = {}
-    """Lineage to its newest bundle."""
+    """`seen_name` to its newest bundle."""
 
-    def older(self, lineage: str, serial: int, payload_digest: str) -> str | None:
+    def older(self, name: str, serial: int, payload_digest: str) -> str | None:
         """Why a bundle is older than, or not the same as, what was trusted before; or None."""
-        newest = self.bundles.get(lineage)
+        newest = self.bundles.get(name)
         if newest is None or serial > newest.serial:
             return None
         if serial < newest.serial:
-            return f"it has serial {serial}, and serial {newest.serial} of {lineage!r} was trusted here before"
+            return f"it has serial {serial}, and serial {newest.serial} of {name!r} was trusted here before"
         if payload_digest != newest.payload_digest:
-            return f"another bundle of {lineage!r} with the same serial {serial} was trusted here before"
+            return f"another bundle of {name!r} with the same serial {serial} was trusted here before"
         return None
 
-    def with_bundle(self, lineage: str, serial: int, payload_digest: str, trust_version: int) -> Seen:
+    def with_bundle(self, name: str, serial: int, payload_digest: str, trust_version: int) -> Seen:
         """This, and one bundle more."""
         found = SeenBundle(serial=serial, payload_digest=payload_digest)
-        return Seen(trust_version=max(trust_version, self.trust_version), bundles={**self.bundles, lineage: found})
+        return Seen(trust_version=max(trust_version, self.trust_version), bundles={**self.bundles, name: found})
+
+
+def seen_name(policy: Policy) -> str:
+    """What bundles follow each other under: policies of one name, for one model and one spec."""
+    digests = (each[:19] for each in (policy.model_digest, policy.spec_digest) if each)
+    return " ".join((policy.name or "policy", *digests))
 
 
 def seen_file(trust_file: Path) -> Path:

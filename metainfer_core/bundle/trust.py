@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pydantic
 
 from metainfer_core.bundle.envelope import decode_base64, key_id
 from metainfer_core.errors import InputError
+from metainfer_core.files import read_bytes
 from metainfer_core.values import Value
 
 TRUST_LIMIT_BYTES = 1 << 20
@@ -140,6 +142,13 @@ class TrustFile(Value):
     def public_keys(self) -> tuple[bytes, ...]:
         """Every key in the file, revoked ones too, so that a verdict can name them."""
         return tuple(key.raw for person in self.people for key in person.keys)
+
+
+def read_trust(path: Path) -> TrustFile:
+    """The trust file at `path`; one that trusts nobody if there is none."""
+    if not path.exists():
+        return TrustFile()
+    return TrustFile.from_json(read_bytes(path, "trust file", TRUST_LIMIT_BYTES), str(path))
 
 
 def _refuse_twice(what: str, found: list[str]) -> None:

@@ -1,9 +1,62 @@
-"""Commands of `meta-infer`: trust."""
+"""Command `meta-infer verify`."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
+
+from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.seen import read_seen, seen_file
+from metainfer_core.bundle.signed_bundle import inspect_bundle
+from metainfer_core.bundle.trust import read_trust, time_text
+from metainfer_core.cli.console import Json, emit, progress
+from metainfer_core.errors import NotTrustedError
+from metainfer_core.files import read_bytes
+from metainfer_core.graph.load import load_model
+from metainfer_core.spec.library import load as load_spec
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    app.command("verify", epilog="Example: meta-infer verify model.bundle --trust workspace/trust.json")(verify)
+
+
+def verify(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The signed bundle.")],
+    trust: Annotated[Path, typer.Option("--trust", help="Whose signatures count.")] = Path("workspace/trust.json"),
+    model: Annotated[Path | None, typer.Option("--model", help="Compare with this ONNX model.")] = None,
+    hw_spec: Annotated[str | None, typer.Option("--hw-spec", help="Compare with this spec: file or name.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Says who signed what in a bundle, or why it cannot be trusted and what to do about it."""
+    data = read_bytes(bundle, "bundle")
+    with progress("Verifying") as report:
+        report("model and spec", 0, 0)
+        expected = Expected(
+            model_digest=None if model is None else load_model(model).digest,
+            spec_digest=None if hw_spec is None else load_spec(hw_spec).values_digest,
+        )
+    now = time_text(datetime.now(UTC))
+    inspection = inspect_bundle(data, read_trust(trust), now, expected, read_seen(seen_file(trust)), str(bundle))
+    verified = inspection.verified
+    answer: dict[str, Any] = {"trusted": verified is not None, "reasons": [each.plain() for each in inspection.reasons]}
+    if verified is None:
+        lines = [f"{bundle}: NOT TRUSTED"]
+        for reason in inspection.reasons:
+            lines += [f"- {reason.check}: {reason.what}", *(f"  {part}" for part in (reason.why, reason.fix) if part)]
+        emit(as_json, answer, "\n".join(lines))
+        raise typer.Exit(NotTrustedError.exit_status)
+    made = verified.statement.predicate
+    answer |= {
+        "signed": list(verified.sentences),
+        "releasers": list(verified.releasers),
+        "reviewers": {action: list(people) for action, people in verified.reviewers.items()},
+        "serial": made.serial,
+        "expires": made.expires,
+        "payload_digest": verified.payload_digest,
+        "subjects": {each.name: each.sha256 for each in verified.statement.subject},
+    }
+    emit(as_json, answer, "\n".join((f"{bundle}: trusted", *verified.sentences)))

@@ -1,0 +1,130 @@
+"""A review as people and scripts read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from metainfer_core.bundle.review_rules import risk_level
+from review_store.log import Record
+from review_store.state import REVIEW_WORDS, ActionReview, ReviewState
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the start of a formula."""
+
+
+def action_data(review: ActionReview) -> dict[str, Any]:
+    """One action as JSON data."""
+    return {
+        "id": review.id,
+        "state": review.word,
+        "risk": risk_level(review.action),
+        "sentence": review.action.sentence,
+        "approved_by": list(review.standing.counted),
+        "needed": review.standing.needed,
+        "rejected_by": sorted(review.rejections),
+        "tag": None if review.tag is None else {"by": review.tag.actor, "reason": review.tag.reason},
+        "override": None if review.override is None else {"by": review.override.actor} | _override(review),
+        "notes": list(review.notes),
+        "content_digest": review.action.content_digest,
+        "version": review.version,
+    }
+
+
+def state_data(state: ReviewState) -> dict[str, Any]:
+    """The whole review as JSON data."""
+    return {
+        "lineage": state.lineage,
+        "policy_digest": state.policy.digest,
+        "counts": _counts(state),
+        "blocking": [each.id for each in state.unreviewed],
+        "actions": [action_data(each) for each in state.actions],
+        "version": state.version,
+    }
+
+
+def state_text(state: ReviewState) -> str:
+    """The whole review, most pressing actions first."""
+    order = list(REVIEW_WORDS)
+    risks = ("high", "medium", "low")
+    rows = sorted(state.actions, key=lambda each: (order.index(each.word), risks.index(risk_level(each.action))))
+    width = max((len(each.id) for each in rows), default=0)
+    lines = [
+        f"{each.word:<9} {risk_level(each.action):<7} {len(each.standing.counted)}/{each.standing.needed}  "
+        f"{each.id:<{width}}  {each.action.sentence}".rstrip()
+        for each in rows
+    ]
+    counts = ", ".join(f"{count} {word}" for word, count in _counts(state).items() if count) or "no actions"
+    lines.append(f"{len(rows)} actions: {counts}.")
+    return "\n".join(lines)
+
+
+def action_text(review: ActionReview, records: Iterable[Record]) -> str:
+    """One action with all that people said about it."""
+    action = review.action
+    lines = [f"{review.id}: {review.word}. {REVIEW_WORDS[review.word]}"]
+    lines += [action.sentence] if action.sentence else []
+    lines.append(f"Risk: {risk_level(action)}" + ("" if action.risk else " (nothing assessed it)"))
+    lines += [f"  {fact}" for fact in action.risk.facts] if action.risk else []
+    lines += [f"Why: {reason.claim}" for reason in action.why]
+    lines += [f"Parameters: {action.plain().get('params', {})}"]
+    if review.override is not None:
+        lines.append(f"Override by {review.override.actor}: {_override(review)['value']} ({review.override.reason})")
+    if review.tag is not None:
+        lines.append(f"Tagged by {review.tag.actor}: {review.tag.reason}")
+    lines.append(f"Approved by {len(review.standing.counted)} of {review.standing.needed} needed.")
+    lines += [f"Note: {note}" for note in review.notes]
+    lines.append("History:")
+    lines += [f"  {record_text(record)}" for record in records] or ["  nothing yet"]
+    return "\n".join(lines)
+
+
+def record_text(record: Record) -> str:
+    """One event in a line, with what was said in it."""
+    event = record.event
+    plain = event.plain()
+    said = {key: plain[key] for key in ("reason", "text", "override", "justification", "undoes") if key in plain}
+    details = "; ".join(f"{key}: {_flat(value)}" for key, value in said.items())
+    return f"{record.seq} {event.at} {event.actor} {plain['kind']}" + (f" ({details})" if details else "")
+
+
+def records_json_lines(records: Iterable[Record]) -> bytes:
+    """Every event as one line of JSON, exactly as it is kept."""
+    return b"".join(record.event.to_json() + b"\n" for record in records)
+
+
+def records_csv(records: Iterable[Record]) -> bytes:
+    """Every event as a row for spreadsheets; a text that one would run as a formula gets an apostrophe before it."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(("seq", "at", "actor", "action", "event", "details"))
+    for record in records:
+        plain = record.event.plain()
+        rest = {key: value for key, value in plain.items() if key not in ("at", "actor", "action", "kind")}
+        details = "; ".join(f"{key}: {_flat(value)}" for key, value in rest.items())
+        row = (str(record.seq), plain["at"], plain["actor"], plain.get("action", ""), plain["kind"], details)
+        writer.writerow([_not_a_formula(cell) for cell in row])
+    return buffer.getvalue().encode()
+
+
+def _not_a_formula(cell: str) -> str:
+    return "'" + cell if cell.startswith(FORMULA_STARTS) else cell
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_flat(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _override(review: ActionReview) -> dict[str, Any]:
+    assert review.override is not None
+    return {"value": review.override.plain().get("override"), "reason": review.override.reason}
+
+
+def _counts(state: ReviewState) -> dict[str, int]:
+    found = Counter(each.word for each in state.actions)
+    return {word: found[word] for word in REVIEW_WORDS}
