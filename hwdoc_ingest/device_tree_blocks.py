@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hwdoc_ingest.device_tree_addresses import Region, interrupts, regions
-from hwdoc_ingest.device_tree_nodes import Cell, DeviceTree, Node, Property
+from hwdoc_ingest.device_tree_nodes import Cell, DeviceTree, Node
+from hwdoc_ingest.device_tree_rates import assigned_rate, highest_point
 from hwdoc_ingest.device_tree_said import Said
 from metainfer_core.spec.draft import Candidate
 
@@ -15,7 +16,6 @@ _SRAM = re.compile(r"sram|ocram|scratch|\bitcm|\bdtcm|tcm", re.I)
 _ROM = re.compile(r"^(boot-?)?rom\d*$", re.I)
 _NPU = re.compile(r"npu|rknn|ethos|\bkpu|nvdla|nna\b", re.I)
 _GPU = re.compile(r"gpu|mali|adreno|powervr", re.I)
-_CORE_CLOCK = re.compile(r"core|npu|gpu|aclk", re.I)
 
 
 def block_candidates(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate]:
@@ -29,9 +29,8 @@ def block_candidates(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candi
     yield from _interrupts(node, tree, said)
     yield from _dma(node, said)
     yield from _oscillator(node, said)
-    yield from _accelerator(node, said)
+    yield from _accelerator(node, tree, said)
     yield from _controller(node, said)
-    yield from _fastest_point(node, tree, said)
 
 
 def _state(node: Node) -> str:
@@ -161,16 +160,27 @@ def _kind(node: Node) -> str | None:
     return None
 
 
-def _accelerator(node: Node, said: Said) -> Iterator[Candidate]:
+def _accelerator(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate]:
     kind = _kind(node)
     if kind is None:
         return
-    rate = _assigned_rate(node)
+    rate = assigned_rate(node)
     if rate:
         found, cell = rate
         condition = "rate that software assigns at boot, not the maximum"
         yield said(
             f"{kind}.clock_hz", cell.value, found, cell=cell, instance=node.title, condition=condition, confidence=0.5
+        )
+    highest = highest_point(node, tree)
+    if highest:
+        yield said(
+            f"{kind}.clock_hz",
+            None,
+            highest.found,
+            cell=highest.cell,
+            instance=node.title,
+            maximum=highest.rate_hz,
+            condition=f"highest operating point of {highest.table}",
         )
     compatible = node.properties.get("compatible")
     models = [name for name in node.texts("compatible") if re.match(r"arm,mali-(?!bifrost|midgard|valhall)", name)]
@@ -179,53 +189,7 @@ def _accelerator(node: Node, said: Said) -> Iterator[Candidate]:
         yield said("gpu.model", model, compatible, confidence=0.85)
 
 
-def _assigned_rate(node: Node) -> tuple[Property, Cell] | None:
-    """The assigned rate of the unit's own clock; None when it cannot be told which of several that is."""
-    found = node.properties.get("assigned-clock-rates")
-    if found is None:
-        return None
-    rates = [cell for cell in found.cells if cell.value]
-    if len(rates) == 1:
-        return found, rates[0]
-    clocks = node.properties.get("assigned-clocks")
-    names = [cell.words for cell in clocks.cells if not cell.words.startswith("&")] if clocks else []
-    own = [cell for cell, name in zip(found.cells, names, strict=False) if cell.value and _CORE_CLOCK.search(name)]
-    return (found, own[0]) if len(own) == 1 else None
-
-
 def _controller(node: Node, said: Said) -> Iterator[Candidate]:
     found = node.properties.get("riscv,ndev")
     if found and found.number is not None:
         yield said("interrupts.external_count", found.number, found, instance=node.title, confidence=0.99)
-
-
-def _fastest_point(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate]:
-    """The highest of the operating points that a unit refers to, as its maximum clock."""
-    reference = node.properties.get("operating-points-v2")
-    table = tree.referred(reference.cells[0]) if reference and reference.cells else None
-    if table is None:
-        return
-    points = [
-        (cell.value, found, cell)
-        for point in table.children.values()
-        if (found := point.properties.get("opp-hz"))
-        for cell in [_as_one(found)]
-        if cell is not None and cell.value
-    ]
-    kinds: Mapping[bool, str | None] = {True: "cpu", False: _kind(node)}
-    kind = kinds["cpu" in node.texts("device_type") or node.title.startswith("cpu")]
-    if not points or kind is None:
-        return
-    highest, found, cell = max(points, key=lambda point: point[0] or 0)
-    condition = f"highest operating point of {table.title}"
-    yield said(f"{kind}.clock_hz", None, found, cell=cell, instance=node.title, maximum=highest, condition=condition)
-
-
-def _as_one(found: Property) -> Cell | None:
-    """A 64-bit number: one cell after `/bits/ 64`, or two of 32 bits."""
-    if len(found.cells) == 1:
-        return found.cells[0]
-    if len(found.cells) != 2 or None in (found.cells[0].value, found.cells[1].value):
-        return None
-    high, low = found.cells
-    return Cell((high.value or 0) << 32 | (low.value or 0), f"{high.words} {low.words}", high.line, high.group)

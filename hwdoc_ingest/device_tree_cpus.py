@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from hwdoc_ingest.device_tree_nodes import DeviceTree, Node, Property
+from hwdoc_ingest.device_tree_rates import highest_point
 from hwdoc_ingest.device_tree_said import Said
 from metainfer_core.spec.draft import Candidate
 
@@ -33,7 +35,8 @@ def cpu_candidates(tree: DeviceTree, said: Said) -> Iterator[Candidate]:
 def is_cpu(node: Node) -> bool:
     """Whether the node is one core."""
     below_cpus = node.parent is not None and node.parent.name == "cpus"
-    return "cpu" in node.texts("device_type") or (below_cpus and node.generic_name == "cpu")
+    elsewhere = re.match(r"&cpu[\d_]", node.name) is not None  # the node stands in the file that includes this one
+    return "cpu" in node.texts("device_type") or (below_cpus and node.generic_name == "cpu") or elsewhere
 
 
 def core_title(cpu: Node, tree: DeviceTree) -> str:
@@ -56,7 +59,9 @@ def _alike(cpus: Sequence[Node]) -> list[list[Node]]:
     """Cores grouped by everything that makes them the same kind, in the order of the source."""
     groups: dict[tuple[object, ...], list[Node]] = {}
     for cpu in cpus:
-        kind = (cpu.texts("compatible"), *(cpu.number(name) for name in (*_CACHE_FIELDS, "clock-frequency")))
+        points = cpu.properties.get("operating-points-v2")
+        rates = points.cells[0].words if points and points.cells else ""
+        kind = (cpu.texts("compatible"), rates, *(cpu.number(name) for name in (*_CACHE_FIELDS, "clock-frequency")))
         groups.setdefault(kind, []).append(cpu)
     return list(groups.values())
 
@@ -85,6 +90,11 @@ def _of_one_kind(same: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator
     clock = cpu.properties.get("clock-frequency")
     if clock and clock.number:
         yield said("cpu.clock_hz", clock.number, clock, instance=title, confidence=0.8)
+    highest = highest_point(cpu, tree)
+    if highest:
+        condition = f"highest operating point of {highest.table}"
+        found, cell, rate = highest.found, highest.cell, highest.rate_hz
+        yield said("cpu.clock_hz", None, found, cell=cell, instance=title, maximum=rate, condition=condition)
 
 
 def _ways(cpu: Node, side: str, title: str, said: Said) -> Iterator[Candidate]:

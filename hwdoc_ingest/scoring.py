@@ -2,10 +2,10 @@
 
 The rules, in short. A fact is found by one candidate of its field with the same value: numbers within 0.1 %, addresses
 exactly, texts without case, spaces and punctuation, pairs in order, other lists as sets that overlap by 0.8; a bound
-counts only against the same bound. Registers, blocks and interrupts must name the same instance; elsewhere, where a document
-gives a field several values, a candidate is compared with the facts whose instance shares most words with its own. A
-candidate is wrong when it disagrees with all facts it is compared with, or speaks where the document gives nothing. The
-rest stays unjudged, because facts cover key pages and not every line.
+counts only against the same bound. Registers, blocks and interrupts must name the same instance; elsewhere, where a
+document gives a field several values, a candidate is compared with the facts whose instance shares most words with its
+own. A candidate is wrong when it disagrees with all facts it is compared with, or speaks where the document gives
+nothing. The rest stays unjudged, because facts cover key pages and not every line.
 """
 
 from __future__ import annotations
