@@ -73,7 +73,7 @@ def table_candidates(rows: Sequence[Row], key: str, method: str) -> tuple[tuple[
     registers = _Registers(tables)
     maker = _Maker(key, method, registers)
     candidates = [candidate for table in tables for candidate in maker.of_table(table)]
-    if not tables:
+    if not candidates:
         maker.notes.append("No row names its columns in words that are known here: nothing was drafted.")
     return tuple(candidates), (*maker.notes, *maker.disagreements())
 
@@ -88,7 +88,7 @@ def header(row: Row) -> dict[str, int]:
             columns[role] = at
     if "register" not in columns and "field" not in columns and "name" in columns:
         of_field = "position" in columns or ("bits" in columns and "offset" not in columns)
-        columns["field" if of_field else "register"] = columns["name"]
+        columns["field" if of_field else "register"] = columns.pop("name")
     return columns if len(columns) >= _MIN_ROLES and len(columns) * 3 >= len(row.cells) else {}
 
 
@@ -252,7 +252,7 @@ class _Maker:
         """A memory map: blocks and memories with their first address."""
         as_hex = table.is_hex("base")
         for row in table.rows:
-            name = table.cell(row, "block") or table.cell(row, "register") or table.cell(row, "name")
+            name = table.cell(row, "block") or table.cell(row, "register")
             base = number(table.cell(row, "base"), as_hex)
             if not name or base is None:
                 continue
@@ -266,9 +266,7 @@ class _Maker:
     def interrupts(self, table: _Table) -> Iterator[Candidate]:
         """A list of interrupt numbers."""
         for row in table.rows:
-            name = next(
-                (table.cell(row, role) for role in ("source", "block", "register", "name") if table.cell(row, role)), ""
-            )
+            name = table.cell(row, "source") or table.cell(row, "block") or table.cell(row, "register")
             line = number(table.cell(row, "irq"), False)
             if name and line is not None and line < 1 << 16:
                 yield self.said("interrupts.irq", line, row, name)
