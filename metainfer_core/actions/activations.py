@@ -10,7 +10,7 @@ from metainfer_core.actions.rewiring import only_reader, readers, scalar_of
 
 CLAMPS = ("Relu", "Clip")
 """Activations that an integer kernel does by limits alone."""
-CURVES = ("HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Gelu", "Softplus", "Mish", "Swish")
+CURVES = ("HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Gelu", "Softplus", "Mish")
 """Activations that an 8-bit kernel does by a table of 256 entries."""
 ACTIVATIONS = CLAMPS + CURVES
 

@@ -6,14 +6,24 @@ import hashlib
 from pathlib import Path
 
 from metainfer_core.actions.action import ActionKind
+from metainfer_core.actions.kinds.bind_shape import BindShape
+from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fuse import Fuse
+from metainfer_core.actions.kinds.keep_float import KeepFloat
+from metainfer_core.actions.kinds.pad_channels import PadChannels
+from metainfer_core.actions.kinds.place import Place
 from metainfer_core.actions.kinds.quantize import Quantize
 
 KINDS: tuple[ActionKind, ...] = (
+    BindShape(),
     FoldBatchNorm(),
+    Decompose(),
     Fuse(),
+    PadChannels(),
+    KeepFloat(),
     Quantize(),
+    Place(),
 )
 
 

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from metainfer_core.actions.activations import ACTIVATIONS
 from metainfer_core.actions.quantize_dequantize import raw
-from metainfer_core.actions.rewiring import array_of, is_float, name_of, scalar_of, static_shape
+from metainfer_core.actions.rewiring import array_of, is_float, name_of, scalar_of
 from metainfer_core.numerics.ranges import Calibration
 
 Role = Literal["weighted", "binary", "average", "same_scale", "concat", "activation"]
@@ -117,9 +117,3 @@ def range_of(value: ir.Value, calibration: Calibration) -> tuple[float, float] |
         producer = value.producer()
     found = calibration.ranges.get(str(value.name))
     return (min(found.low, 0.0), max(found.high, 0.0)) if found else None
-
-
-def elements(value: ir.Value | None) -> int:
-    """Number of elements; 0 where the shape is not known."""
-    shape = static_shape(value)
-    return int(np.prod(shape, dtype=np.int64)) if shape is not None else 0

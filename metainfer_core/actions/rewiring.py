@@ -66,14 +66,6 @@ def only_reader(value: ir.Value) -> ir.Node | None:
     return nodes[0] if len(nodes) == 1 and not value.is_graph_output() else None
 
 
-def static_shape(value: ir.Value | None) -> tuple[int, ...] | None:
-    """The shape if all extents are known numbers, else None."""
-    if value is None or value.shape is None:
-        return None
-    extents = tuple(value.shape)
-    return tuple(int(extent) for extent in extents if isinstance(extent, int)) if value.shape.is_static() else None
-
-
 def data_type(value: ir.Value | None) -> ir.DataType | None:
     """Element type of a value where it is known."""
     return None if value is None else value.dtype

@@ -21,7 +21,7 @@ from metainfer_core.actions.integer_laws import (
     sensitivity_against,
     unit_against,
 )
-from metainfer_core.actions.integer_operators import IntegerForm, integer_form, range_of
+from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form, range_of
 from metainfer_core.actions.quantize_dequantize import (
     insert_pair,
     pair_of,
@@ -87,12 +87,15 @@ class Quantize(ActionKind):
         for candidate in model.graph:
             if FUSED_WITH in candidate.metadata_props or not any(is_float(value) for value in candidate.outputs):
                 continue
+            fed = [producer in quantized for producer in _producers(candidate)]
+            if candidate.op_type not in HEAVY and not any(fed):
+                continue  # away from quantized neighbours, INT8 would only add conversions
             form = integer_form(candidate)
             group = (candidate, *followers(model, candidate))
             if isinstance(form, str):
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=form)
                 continue
-            if form.role != "weighted" and not self._fed_by(candidate, form, quantized):
+            if form.role != "weighted" and not all(fed):
                 reason = f"{candidate.name} has an input that stays float, so INT8 would only add a conversion."
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=reason)
                 continue
@@ -179,12 +182,6 @@ class Quantize(ActionKind):
         return (
             f"Compute {action.nodes[0]}{fused} in INT{params.bit_width}: "
             f"weights scaled by {by}, {kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
-        )
-
-    def _fed_by(self, candidate: ir.Node, form: IntegerForm, quantized: set[ir.Node]) -> bool:
-        producers = [candidate.inputs[index].producer() for index in form.activations]  # type: ignore[union-attr]
-        return any(producer in quantized for producer in producers) and all(
-            producer in quantized or producer is None for producer in producers
         )
 
     def _action(
@@ -285,6 +282,12 @@ def _ranges(
     values = (*_activation_inputs(group[0], form), *(value for member in group for value in member.outputs))
     found = {name_of(value): range_of(value, calibration) for value in values}
     return {name: span for name, span in sorted(found.items()) if span is not None}
+
+
+def _producers(candidate: ir.Node) -> tuple[ir.Node, ...]:
+    """The nodes that make the candidate's inputs; what the model's caller gives counts as nobody's."""
+    producers = (value.producer() for value in candidate.inputs if value is not None)
+    return tuple(producer for producer in producers if producer is not None)
 
 
 def _activation_inputs(target: ir.Node, form: IntegerForm) -> tuple[ir.Value, ...]:

@@ -1,0 +1,249 @@
+"""Operators as compositions of simpler ones, by their definitions in the ONNX operator specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.rewiring import add_constant, array_of, mark_origin, numbers_of
+from metainfer_core.errors import DefectError
+from metainfer_core.graph.shapes import static_shape
+
+
+class Pieces:
+    """Builds the nodes that stand in for one node, with static shapes and ids that begin with the node's."""
+
+    def __init__(self, model: ir.Model, original: ir.Node) -> None:
+        self.model, self.original = model, original
+        self.nodes: list[ir.Node] = []
+        source = original.inputs[0]
+        if source is None:
+            raise DefectError(f"{original.name} has no first input, so there is nothing to decompose.")
+        self.source: ir.Value = source
+        self.shape = static_shape(source) or ()
+
+    def op(
+        self,
+        op_type: str,
+        inputs: Sequence[ir.Value | None],
+        shape: Sequence[int] | None = None,
+        **attributes: int | float,
+    ) -> ir.Value:
+        """One new node; its output has the shape of the original's input unless another is given."""
+        name = f"{self.original.name}.{len(self.nodes)}_{op_type.lower()}"
+        extents = self.shape if shape is None else shape
+        output = ir.Value(name=f"{name}.out", shape=ir.Shape(extents), type=self.source.type)
+        piece = ir.node(op_type, inputs, attributes, outputs=[output], name=name)
+        mark_origin(piece, (self.original,))
+        self.nodes.append(piece)
+        return output
+
+    def number(self, value: float) -> ir.Value:
+        """A float32 scalar."""
+        return add_constant(self.model, f"{self.original.name}.constant", np.array(value, dtype=np.float32))
+
+    def numbers(self, array: np.ndarray) -> ir.Value:
+        """A constant array."""
+        return add_constant(self.model, f"{self.original.name}.constant", array)
+
+    def reduce(self, op_type: str, value: ir.Value, axes: Sequence[int]) -> ir.Value:
+        """A reduction that keeps its axes with extent 1."""
+        shape = static_shape(value) or ()
+        reduced = [1 if axis in axes else extent for axis, extent in enumerate(shape)]
+        return self.op(op_type, [value, self.numbers(np.array(axes, dtype=np.int64))], reduced, keepdims=1)
+
+    def attribute(self, name: str, default: float) -> float:
+        """A float attribute of the original."""
+        return self.original.attributes.get_float(name, default)
+
+    def axis(self, name: str, default: int) -> int:
+        """An axis attribute of the original, counted from the front."""
+        return self.original.attributes.get_int(name, default) % max(len(self.shape), 1)
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """One way to compute an operator by others."""
+
+    pieces: tuple[str, ...]
+    """Operator types that it uses."""
+    build: Callable[[Pieces], ir.Value]
+    """Makes the nodes and gives the value that stands for the original's output."""
+    applies: Callable[[ir.Node], bool] = lambda node: True
+
+
+def _softmax(at: Pieces, log: bool = False) -> ir.Value:
+    axis = (at.axis("axis", -1),)
+    shifted = at.op("Sub", [at.source, at.reduce("ReduceMax", at.source, axis)])
+    powers = at.op("Exp", [shifted])
+    total = at.reduce("ReduceSum", powers, axis)
+    if log:
+        return at.op("Sub", [shifted, at.op("Log", [total], static_shape(total))])
+    return at.op("Div", [powers, total])
+
+
+def _hard_sigmoid(at: Pieces) -> ir.Value:
+    return _ramp(at, at.attribute("alpha", 0.2), at.attribute("beta", 0.5))
+
+
+def _ramp(at: Pieces, alpha: float, beta: float) -> ir.Value:
+    scaled = at.op("Mul", [at.source, at.number(alpha)])
+    shifted = at.op("Add", [scaled, at.number(beta)])
+    return at.op("Clip", [shifted, at.number(0.0), at.number(1.0)])
+
+
+def _normalised(at: Pieces, value: ir.Value, axes: Sequence[int], epsilon: float) -> ir.Value:
+    shape = static_shape(value)
+    centred = at.op("Sub", [value, at.reduce("ReduceMean", value, axes)], shape)
+    variance = at.reduce("ReduceMean", at.op("Mul", [centred, centred], shape), axes)
+    shifted = at.op("Add", [variance, at.number(epsilon)], static_shape(variance))
+    return at.op("Div", [centred, at.op("Sqrt", [shifted], static_shape(variance))], shape)
+
+
+def _layer_normalization(at: Pieces) -> ir.Value:
+    axes = range(at.axis("axis", -1), len(at.shape))
+    result = _normalised(at, at.source, list(axes), at.attribute("epsilon", 1e-5))
+    scale, *bias = at.original.inputs[1:]
+    result = at.op("Mul", [result, scale])
+    return at.op("Add", [result, bias[0]]) if bias and bias[0] is not None else result
+
+
+def _channel_normalization(at: Pieces, groups: int) -> ir.Value:
+    """GroupNormalization; with as many groups as channels, InstanceNormalization."""
+    batch, channels, *space = at.shape
+    split = [batch, groups, channels // groups * int(np.prod(space, dtype=np.int64))]
+    grouped = at.op("Reshape", [at.source, at.numbers(np.array(split, dtype=np.int64))], split)
+    result = _normalised(at, grouped, [2], at.attribute("epsilon", 1e-5))
+    result = at.op("Reshape", [result, at.numbers(np.array(at.shape, dtype=np.int64))])
+    per_channel = (1, channels, *(1,) * len(space))
+    scale, bias = (at.numbers(numbers_of(value).reshape(per_channel)) for value in at.original.inputs[1:3])
+    return at.op("Add", [at.op("Mul", [result, scale]), bias])
+
+
+def _batch_normalization(at: Pieces) -> ir.Value:
+    scale, shift, mean, variance = (numbers_of(value).astype(np.float64) for value in at.original.inputs[1:5])
+    gain = scale / np.sqrt(variance + at.attribute("epsilon", 1e-5))
+    per_channel = (1, -1, *(1,) * (len(at.shape) - 2))
+    gains, offsets = (
+        at.numbers(array.astype(np.float32).reshape(per_channel)) for array in (gain, shift - mean * gain)
+    )
+    return at.op("Add", [at.op("Mul", [at.source, gains]), offsets])
+
+
+def _gelu(at: Pieces) -> ir.Value:
+    if at.original.attributes.get_string("approximate", "none") == "tanh":
+        cube = at.op("Mul", [at.op("Mul", [at.source, at.source]), at.source])
+        inner = at.op("Add", [at.source, at.op("Mul", [cube, at.number(0.044715)])])
+        bent = at.op("Tanh", [at.op("Mul", [inner, at.number(float(np.sqrt(2 / np.pi)))])])
+    else:
+        bent = at.op("Erf", [at.op("Mul", [at.source, at.number(float(np.sqrt(0.5)))])])
+    half = at.op("Mul", [at.source, at.number(0.5)])
+    return at.op("Mul", [half, at.op("Add", [bent, at.number(1.0)])])
+
+
+def _sigmoid(at: Pieces) -> ir.Value:
+    power = at.op("Exp", [at.op("Neg", [at.source])])
+    return at.op("Div", [at.number(1.0), at.op("Add", [power, at.number(1.0)])])
+
+
+def _softplus(at: Pieces) -> ir.Value:
+    # log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow
+    small = at.op("Exp", [at.op("Neg", [at.op("Abs", [at.source])])])
+    return at.op("Add", [at.op("Relu", [at.source]), at.op("Log", [at.op("Add", [small, at.number(1.0)])])])
+
+
+def _pool(at: Pieces, op_type: str) -> ir.Value:
+    return at.reduce(op_type, at.source, list(range(2, len(at.shape))))
+
+
+def _gemm(at: Pieces) -> ir.Value:
+    rows, columns = static_shape(at.original.outputs[0]) or (0, 0)
+    product = at.op("MatMul", [at.source, _second_factor(at)], (rows, columns))
+    bias = at.original.inputs[2] if len(at.original.inputs) > 2 else None
+    return product if bias is None else at.op("Add", [product, bias], (rows, columns))
+
+
+def _second_factor(at: Pieces) -> ir.Value:
+    weight = numbers_of(at.original.inputs[1])
+    weight = weight.T if at.original.attributes.get_int("transB", 0) else weight
+    return at.numbers(weight * np.float32(at.attribute("alpha", 1.0)))
+
+
+def _plain_gemm(node: ir.Node) -> bool:
+    whole = array_of(node.inputs[1]) is not None and node.attributes.get_float("beta", 1.0) == 1.0
+    return whole and not node.attributes.get_int("transA", 0)
+
+
+def _constant_parameters(node: ir.Node) -> bool:
+    source = node.inputs[0]
+    shape = static_shape(source) if source is not None else None
+    return all(array_of(value) is not None for value in node.inputs[1:]) and len(shape or ()) >= 3
+
+
+def _one_output(node: ir.Node) -> bool:
+    return not any(output.uses() or output.is_graph_output() for output in node.outputs[1:])
+
+
+DECOMPOSITIONS: dict[str, tuple[Decomposition, ...]] = {
+    "Softmax": (Decomposition(("ReduceMax", "Sub", "Exp", "ReduceSum", "Div"), _softmax),),
+    "LogSoftmax": (Decomposition(("ReduceMax", "Sub", "Exp", "ReduceSum", "Log"), lambda at: _softmax(at, log=True)),),
+    "HardSwish": (
+        Decomposition(
+            ("HardSigmoid", "Mul"),
+            lambda at: at.op("Mul", [at.source, at.op("HardSigmoid", [at.source], alpha=1 / 6, beta=0.5)]),
+        ),
+        Decomposition(("Mul", "Add", "Clip"), lambda at: at.op("Mul", [at.source, _ramp(at, 1 / 6, 0.5)])),
+    ),
+    "HardSigmoid": (Decomposition(("Mul", "Add", "Clip"), _hard_sigmoid),),
+    "Sigmoid": (Decomposition(("Neg", "Exp", "Add", "Div"), _sigmoid),),
+    "Softplus": (Decomposition(("Abs", "Neg", "Exp", "Relu", "Log", "Add"), _softplus),),
+    "Mish": (
+        Decomposition(
+            ("Softplus", "Tanh", "Mul"),
+            lambda at: at.op("Mul", [at.source, at.op("Tanh", [at.op("Softplus", [at.source])])]),
+        ),
+        Decomposition(
+            ("Abs", "Neg", "Exp", "Relu", "Log", "Add", "Tanh", "Mul"),
+            lambda at: at.op("Mul", [at.source, at.op("Tanh", [_softplus(at)])]),
+        ),
+    ),
+    "Gelu": (
+        Decomposition(
+            ("Erf", "Mul", "Add"), _gelu, lambda node: node.attributes.get_string("approximate", "none") == "none"
+        ),
+        Decomposition(
+            ("Tanh", "Mul", "Add"), _gelu, lambda node: node.attributes.get_string("approximate", "none") == "tanh"
+        ),
+    ),
+    "LayerNormalization": (
+        Decomposition(("ReduceMean", "Sub", "Mul", "Add", "Sqrt", "Div"), _layer_normalization, _one_output),
+    ),
+    "InstanceNormalization": (
+        Decomposition(
+            ("Reshape", "ReduceMean", "Sub", "Mul", "Add", "Sqrt", "Div"),
+            lambda at: _channel_normalization(at, at.shape[1]),
+            _constant_parameters,
+        ),
+    ),
+    "GroupNormalization": (
+        Decomposition(
+            ("Reshape", "ReduceMean", "Sub", "Mul", "Add", "Sqrt", "Div"),
+            lambda at: _channel_normalization(at, at.original.attributes.get_int("num_groups", 1)),
+            _constant_parameters,
+        ),
+    ),
+    "BatchNormalization": (
+        Decomposition(
+            ("Mul", "Add"), _batch_normalization, lambda node: _one_output(node) and _constant_parameters(node)
+        ),
+    ),
+    "GlobalAveragePool": (Decomposition(("ReduceMean",), lambda at: _pool(at, "ReduceMean")),),
+    "GlobalMaxPool": (Decomposition(("ReduceMax",), lambda at: _pool(at, "ReduceMax")),),
+    "Gemm": (Decomposition(("MatMul", "Add"), _gemm, _plain_gemm),),
+    "Relu": (Decomposition(("Clip",), lambda at: at.op("Clip", [at.source, at.number(0.0)])),),
+    "Reciprocal": (Decomposition(("Div",), lambda at: at.op("Div", [at.number(1.0), at.source])),),
+}
+"""Operator type to the ways to compute it, in order of preference."""
