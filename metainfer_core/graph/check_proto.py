@@ -16,17 +16,25 @@ from metainfer_core.graph.proto_walk import graphs_in, nodes_in, subgraphs_of
 KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 
 
-def check(proto: onnx.ModelProto, source: str) -> None:
-    """Refuses a broken model or one with what cannot be handled; sorts nodes that do not stand in order.
+def check_parts(proto: onnx.ModelProto, source: str) -> None:
+    """Refuses a model with missing or unknown parts; sorts nodes that do not stand in order.
 
     Raises:
-        InputError: A fault in the model: a missing input, a cycle, a wrong attribute, a name given twice.
+        InputError: A fault in the model: a missing input, a cycle, an output named twice.
         UnsupportedError: A right model with sequence, optional, map, sparse or text values, or unknown operators.
     """
     _check_versions(proto, source)
     _check_types(proto, source)
     _check_operators(proto, source)
     _sort(proto.graph, frozenset(), source)
+
+
+def check_rules(proto: onnx.ModelProto, source: str) -> None:
+    """Holds a model without functions against onnx's own checker: attributes, arity, names given once.
+
+    Raises:
+        InputError: A rule is broken.
+    """
     try:
         onnx.checker.check_model(_with_shapes(proto))
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:

@@ -17,9 +17,11 @@ from google.protobuf.message import DecodeError
 
 from metainfer_core import files
 from metainfer_core.errors import InputError
-from metainfer_core.graph.check_proto import check
+from metainfer_core.graph.check_proto import check_parts, check_rules
+from metainfer_core.graph.functions import inline_functions
 from metainfer_core.graph.node_ids import name_nodes
 from metainfer_core.graph.opset import to_canonical_opset
+from metainfer_core.graph.proto_walk import has_only_text_strings
 from metainfer_core.graph.tensor_data import ExternalData, detach_weights
 from metainfer_core.values import canonical_json, sha256
 
@@ -64,7 +66,9 @@ def import_model(
     external = external or ExternalData(None)
     weights = detach_weights(proto, external, source)
     proto.functions.extend(functions)
-    check(proto, source)
+    check_parts(proto, source)
+    proto = inline_functions(proto, source)
+    check_rules(proto, source)
     proto = to_canonical_opset(proto, source)
     name_nodes(proto.graph)
     model = _canonical_ir(proto, weights)
@@ -85,6 +89,8 @@ def _parse(data: bytes, source: str) -> onnx.ModelProto:
         ) from error
     if not proto.HasField("graph") or not proto.graph.output:
         raise InputError(f"{source}: this is not an ONNX model.", "There is no graph with an output in it.", fix)
+    if not has_only_text_strings(proto):
+        raise InputError(f"{source}: the model is broken.", "A name in it is not UTF-8 text.", fix)
     return proto
 
 

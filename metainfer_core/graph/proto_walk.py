@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import onnx
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 
 
 def subgraphs_of(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
@@ -27,14 +29,28 @@ def graphs_in(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 def nodes_in(proto: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
     """Every node of the model: of its graph, sub-graphs and functions."""
-    for graph in graphs_in(proto.graph):
-        yield from graph.node
+    yield from nodes_below(proto.graph.node)
     for function in proto.functions:
-        for node in function.node:
-            yield node
-            for _, inner in subgraphs_of(node):
-                for graph in graphs_in(inner):
-                    yield from graph.node
+        yield from nodes_below(function.node)
+
+
+def nodes_below(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """The nodes and all those of their sub-graphs."""
+    for node in nodes:
+        yield node
+        for _, inner in subgraphs_of(node):
+            yield from nodes_below(inner.node)
+
+
+def has_only_text_strings(message: Message) -> bool:
+    """Whether every string in the message is UTF-8; protobuf hands out bytes for one that is not."""
+    for field, content in message.ListFields():
+        if field.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
+            continue
+        for item in content if field.is_repeated else (content,):
+            if isinstance(item, bytes) or (isinstance(item, Message) and not has_only_text_strings(item)):
+                return False
+    return True
 
 
 def tensors_in(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
