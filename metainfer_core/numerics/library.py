@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from metainfer_core.errors import DefectError, UnsupportedError
-from metainfer_core.numerics.signatures import KERNEL_FOLDER, Signature, headers, signature, signatures
-from metainfer_core.numerics.toolchain import Compiler, find_compiler
+from metainfer_core.numerics.signatures import SIGNATURES, Signature, headers, signature
+from metainfer_core.numerics.toolchain import KERNELS, Compiler, find_compiler
 
 Progress = Callable[[str], None]
 
@@ -63,7 +63,7 @@ class Library:
         return run
 
     def call(self, kernel: str, params: Mapping[str, object], arrays: Sequence[np.ndarray | None]) -> None:
-        """Runs one kernel on arrays: its inputs, outputs (written in place) and scratch, in the order of the signature."""
+        """Runs one kernel on its inputs, outputs (written into) and scratch, in the order of the signature."""
         self.prepare([PreparedCall(kernel, params, arrays)])()
 
 
@@ -135,7 +135,7 @@ def params_struct(described: Signature) -> type[ctypes.Structure]:
 def library_source() -> str:
     """C++ text of the library: one function of one shape for each kernel."""
     lines = [_SOURCE_HEAD]
-    for kernel, described in signatures().items():
+    for kernel, described in SIGNATURES.items():
         arguments = [
             f"static_cast<const {a.c_type}* const*>(a[{i}])"
             if a.is_variadic
@@ -146,7 +146,7 @@ def library_source() -> str:
             f"void call_{kernel}(const void* p, void* const* a) {{\n"
             f"    mi::{kernel}(*static_cast<const mi::{described.params}*>(p), {', '.join(arguments)});\n}}"
         )
-    for name in sorted({described.params for described in signatures().values()}):
+    for name in sorted({described.params for described in SIGNATURES.values()}):
         lines.append(f"int64_t size_of_{name}() {{ return sizeof(mi::{name}); }}")
     return "\n".join([*lines, "}", ""])
 
@@ -163,9 +163,7 @@ def compile_library(compiler: Compiler, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".kernels-") as folder:
         source, made = Path(folder) / "library.cpp", Path(folder) / "library.so"
         source.write_text(library_source(), encoding="utf-8")
-        compiler.compile(
-            ["-shared", "-fPIC", f"-I{KERNEL_FOLDER}", str(source), "-o", str(made)], "the kernels", seconds=900
-        )
+        compiler.compile(["-shared", "-fPIC", f"-I{KERNELS}", str(source), "-o", str(made)], "the kernels", seconds=900)
         os.replace(made, path)
 
 

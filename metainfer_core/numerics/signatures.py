@@ -1,4 +1,4 @@
-"""What each kernel takes, read from the kernel headers themselves: one table for the simulator and every code generator.
+"""What each kernel takes, read from the kernel headers: one table for the simulator and every code generator.
 
 A kernel is called as `mi::<kernel>(params, argument, ...)` with a plain struct `params` and one pointer an argument, in
 the order of `Signature.arguments`. An input that is left out is a null pointer. A variadic input is an array of
@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Literal
 
 from metainfer_core.errors import DefectError
 from metainfer_core.numerics.program import Step
+from metainfer_core.numerics.toolchain import KERNELS
 
-KERNEL_FOLDER = Path(__file__).parent / "kernels"
 SCRATCH_ALIGNMENT_BYTES = 64
 
 Role = Literal["input", "output", "scratch"]
@@ -50,14 +49,26 @@ class Signature:
     header: str
     """File name in `numerics/kernels`."""
     params: str
-    """Name of the params struct in namespace `mi`."""
+    """Name of the params struct, without its namespace."""
     fields: tuple[Field, ...]
     arguments: tuple[Argument, ...]
     """In the order of the call: inputs, outputs, then scratch where there is one."""
+    is_elementwise: bool
+    """Output 0 may lie exactly over an input of its size: element i is written after it was last read."""
+
+    @property
+    def function(self) -> str:
+        """Its name in C++."""
+        return f"mi::{self.kernel}"
+
+    @property
+    def params_struct(self) -> str:
+        """The name of its params struct in C++."""
+        return f"mi::{self.params}"
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
-        """The inputs, in order; at most one is variadic, and then it is the only one."""
+        """The inputs, in order; a variadic one is the only one."""
         return tuple(argument for argument in self.arguments if argument.role == "input")
 
     @property
@@ -65,32 +76,45 @@ class Signature:
         """The outputs, in order."""
         return tuple(argument for argument in self.arguments if argument.role == "output")
 
+    @property
+    def in_place(self) -> tuple[int, ...]:
+        """Indices of the inputs whose storage output 0 may take over."""
+        return tuple(range(len(self.inputs))) if self.is_elementwise else ()
 
-@cache
-def signatures() -> Mapping[str, Signature]:
-    """Every kernel by name, in the order of the headers."""
-    found: dict[str, Signature] = {}
-    for path in sorted(KERNEL_FOLDER.glob("*.hpp")):
-        text = _expand_macros(_without_comments(path.read_text(encoding="utf-8")))
-        structs = dict(_structs(text))
-        for kernel, params, arguments in _kernels(text):
-            if params not in structs:  # declared in a header that this one includes
-                structs |= {name: fields for other in KERNEL_FOLDER.glob("*.hpp") for name, fields in _file(other)}
-            found[kernel] = Signature(kernel, path.name, params, structs[params], arguments)
-    return found
+    @property
+    def is_view(self) -> bool:
+        """The output is the input's bytes under another shape: nothing is called where the two lie in one place."""
+        return self.kernel == "view"
 
 
 def signature(kernel: str) -> Signature:
     """The signature of one kernel."""
     try:
-        return signatures()[kernel]
+        return SIGNATURES[kernel]
     except KeyError:
         raise DefectError(f"There is no kernel {kernel}.", fix="Please report this.") from None
 
 
+def params_initializer(step: Step) -> str:
+    """The step's params as the initializer of its params struct in C++; floats in hex, so that no digit is lost."""
+    return (
+        "{" + ", ".join(_initial(field, step.params.get(field.name)) for field in signature(step.kernel).fields) + "}"
+    )
+
+
+def _initial(field: Field, value: object) -> str:
+    if value is None:
+        return "{}" if field.length else "0"
+    if isinstance(value, tuple | list):
+        return "{" + ", ".join(_initial(Field(field.name, field.c_type), item) for item in value) + "}"
+    if field.c_type == "float" and isinstance(value, int | float):
+        return float(value).hex() + "f"
+    return str(value)
+
+
 def headers() -> Mapping[str, str]:
     """File name and text of every kernel header: what a package carries and a cache key covers."""
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(KERNEL_FOLDER.glob("*.hpp"))}
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(KERNELS.glob("*.hpp"))}
 
 
 def scratch_bytes(step: Step) -> int:
@@ -98,8 +122,15 @@ def scratch_bytes(step: Step) -> int:
     return int(step.params.get("scratch_bytes", 0))
 
 
-def _file(path: Path) -> Iterator[tuple[str, tuple[Field, ...]]]:
-    return _structs(_without_comments(path.read_text(encoding="utf-8")))
+def _read_headers() -> dict[str, Signature]:
+    """Every kernel by name, in the order of the headers."""
+    texts = {name: _expand_macros(_without_comments(text)) for name, text in headers().items()}
+    structs = {name: fields for text in texts.values() for name, fields in _structs(text)}
+    return {
+        kernel: Signature(kernel, header, params, structs[params], arguments, is_elementwise)
+        for header, text in texts.items()
+        for kernel, params, arguments, is_elementwise in _kernels(text)
+    }
 
 
 def _without_comments(text: str) -> str:
@@ -134,9 +165,11 @@ def _structs(text: str) -> Iterator[tuple[str, tuple[Field, ...]]]:
         yield name, tuple(fields)
 
 
-def _kernels(text: str) -> Iterator[tuple[str, str, tuple[Argument, ...]]]:
-    for kernel, params, rest in re.findall(r"MI_KERNEL void (\w+)\(const (\w+)& p,([^)]*)\)", text):
-        yield kernel, params, tuple(_argument(part) for part in rest.split(","))
+def _kernels(text: str) -> Iterator[tuple[str, str, tuple[Argument, ...], bool]]:
+    for in_place, kernel, params, rest in re.findall(
+        r"MI_KERNEL(_IN_PLACE)? void (\w+)\(const (\w+)& p,([^)]*)\)", text
+    ):
+        yield kernel, params, tuple(_argument(part) for part in rest.split(",")), bool(in_place)
 
 
 def _argument(text: str) -> Argument:
@@ -145,3 +178,7 @@ def _argument(text: str) -> Argument:
         raise DefectError(f"A kernel has an argument that cannot be read: {text!r}.")
     role: Role = "input" if match[1] else ("scratch" if match[4] == "scratch" else "output")
     return Argument(match[4], match[2], role, match[3] is not None)
+
+
+SIGNATURES: Mapping[str, Signature] = _read_headers()
+"""Every kernel by name."""

@@ -18,7 +18,10 @@ from metainfer_core.errors import UnsupportedError
 
 Target = Literal["x86-64", "aarch64"]
 
-FLAGS: tuple[str, ...] = (
+KERNELS = Path(__file__).parent / "kernels"
+"""Folder of the C++ headers."""
+
+KERNEL_FLAGS: tuple[str, ...] = (
     "-std=c++17",
     "-O3",
     "-ffp-contract=off",
@@ -43,10 +46,10 @@ class Compiler:
     """First line of `--version`."""
     target: Target
     flags: tuple[str, ...]
-    """FLAGS, and those that choose the target's instructions."""
+    """KERNEL_FLAGS, and those that choose the target's instructions."""
 
     def compile(self, arguments: list[str], what: str, seconds: float = 600.0) -> None:
-        """Runs the compiler with its flags and `arguments`; raises UnsupportedError with its first lines if it fails."""
+        """Runs the compiler with its flags and `arguments`; raises UnsupportedError if it fails."""
         try:
             done = subprocess.run(
                 [self.command, *self.flags, *arguments],
@@ -91,7 +94,7 @@ def find_compiler(target: Target | None = None) -> Compiler:
     for candidate in candidates:
         command = shutil.which(candidate)
         if command is not None:
-            return Compiler(command, _version(command), target, FLAGS + _instruction_set(target, host))
+            return Compiler(command, _version(command), target, KERNEL_FLAGS + _instruction_set(target, host))
     package = "g++" if target == host else _PACKAGE[target]
     raise UnsupportedError(
         f"There is no C++ compiler for {target}.",

@@ -211,9 +211,11 @@ MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const f
 }
 
 // weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.
-// bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are per filter.
+// bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are
+// per filter; table may be null.
 MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                           const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+                           const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
+                           int16_t* scratch) {
     const Band band(p);
     const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
     const int32_t pairs = divide_up(p.channels, 2);
@@ -245,8 +247,7 @@ MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int
                     [=, &p](int32_t f, const int32_t* sums, int8_t* finished, int32_t count) {
                         const int32_t m = multiplier[channel + f], s = shift[channel + f];
                         for (int32_t i = 0; i < count; ++i) {
-                            finished[i] = static_cast<int8_t>(
-                                requantize(sums[i], m, s, p.output_zero_point, p.low, p.high));
+                            finished[i] = requantize_int8(sums[i], m, s, p.output_zero_point, p.low, p.high, table);
                         }
                     });
             }

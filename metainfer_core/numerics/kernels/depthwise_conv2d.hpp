@@ -63,7 +63,7 @@ MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams& p, const float* inpu
 // conv2d_int8.
 MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights,
                                      const int32_t* bias, const int32_t* multiplier, const int32_t* shift,
-                                     int8_t* output, int16_t* scratch) {
+                                     const int8_t* table, int8_t* output, int16_t* scratch) {
     const Band band(p);
     const int32_t taps = divide_up(p.kernel_height, 2) * p.kernel_width * 2;
     const int8_t padding = static_cast<int8_t>(p.input_zero_point);
@@ -86,8 +86,8 @@ MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams& p, const int8_t* input,
                                           wide_weights, bias[channel],
                                           [&](int32_t column, int32_t* sums, int32_t count) {
                                               for (int32_t i = 0; i < count; ++i) {
-                                                  target[column + i] = static_cast<int8_t>(requantize(
-                                                      sums[i], m, s, p.output_zero_point, p.low, p.high));
+                                                  target[column + i] = requantize_int8(
+                                                      sums[i], m, s, p.output_zero_point, p.low, p.high, table);
                                               }
                                           });
                 }

@@ -124,7 +124,7 @@ MI_INLINE T to_integer(float x) {
 }
 
 #define MI_UNARY(name, expression)                                                        \
-    MI_KERNEL void name##_float32(const UnaryParams& p, const float* input, float* output) { \
+    MI_KERNEL_IN_PLACE void name##_float32(const UnaryParams& p, const float* input, float* output) { \
         unary(p, input, output, [&p](float x) { return expression; });                    \
     }
 MI_UNARY(relu, relu(x))
@@ -146,16 +146,17 @@ MI_UNARY(floor, floor_of(x))
 MI_UNARY(ceil, ceil_of(x))
 MI_UNARY(round, round_even(x))
 MI_UNARY(sign, x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x))
-MI_UNARY(elu, x < 0.0f ? p.alpha * (exponential(x) - 1.0f) : x)
-MI_UNARY(selu, p.beta * (x < 0.0f ? p.alpha * (exponential(x) - 1.0f) : x))
-MI_UNARY(softplus, relu(x) + logarithm(1.0f + exponential(-absolute(x))))
+MI_UNARY(elu, elu(x, p.alpha))
+MI_UNARY(selu, p.beta * elu(x, p.alpha))
+MI_UNARY(softplus, softplus(x))
 MI_UNARY(softsign, x / (1.0f + absolute(x)))
-MI_UNARY(gelu, 0.5f * x * (1.0f + error_function(x * 0.707106781f)))
-MI_UNARY(mish, x* hyperbolic_tangent(relu(x) + logarithm(1.0f + exponential(-absolute(x)))))
+MI_UNARY(gelu, gelu(x))
+MI_UNARY(gelu_tanh, gelu_tanh(x))
+MI_UNARY(mish, mish(x))
 #undef MI_UNARY
 
 #define MI_BINARY(name, expression)                                                                              \
-    MI_KERNEL void name##_float32(const BinaryParams& p, const float* left, const float* right, float* output) { \
+    MI_KERNEL_IN_PLACE void name##_float32(const BinaryParams& p, const float* left, const float* right, float* output) { \
         binary_float32(p, left, right, output, [](float a, float b) { return expression; });                     \
     }
 MI_BINARY(add, a + b)
@@ -169,7 +170,7 @@ MI_BINARY(prelu, a < 0.0f ? a * b : a)
 #undef MI_BINARY
 
 #define MI_INTEGER(name, type, element, expression)                                                               \
-    MI_KERNEL void name##_##element(const BinaryParams& p, const type* left, const type* right, type* output) { \
+    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams& p, const type* left, const type* right, type* output) { \
         binary_plain(p, left, right, output, [](type a, type b) { return expression; });                          \
     }
 MI_INTEGER(add, int32_t, int32, wrapping_add(a, b))
@@ -190,7 +191,7 @@ MI_INTEGER(xor, uint8_t, bool, static_cast<uint8_t>(a ^ b))
 #undef MI_INTEGER
 
 #define MI_COMPARISON(name, type, element, operator)                                                                 \
-    MI_KERNEL void name##_##element(const BinaryParams& p, const type* left, const type* right, uint8_t* output) { \
+    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams& p, const type* left, const type* right, uint8_t* output) { \
         binary_plain(p, left, right, output, [](type a, type b) { return static_cast<uint8_t>(a operator b); });     \
     }
 MI_COMPARISON(equal, float, float32, ==)
@@ -210,15 +211,15 @@ MI_COMPARISON(greater_or_equal, int32_t, int32, >=)
 MI_COMPARISON(greater_or_equal, int64_t, int64, >=)
 #undef MI_COMPARISON
 
-MI_KERNEL void not_bool(const UnaryParams& p, const uint8_t* input, uint8_t* output) {
+MI_KERNEL_IN_PLACE void not_bool(const UnaryParams& p, const uint8_t* input, uint8_t* output) {
     unary(p, input, output, [](uint8_t x) { return static_cast<uint8_t>(x == 0); });
 }
-MI_KERNEL void isnan_float32(const UnaryParams& p, const float* input, uint8_t* output) {
+MI_KERNEL_IN_PLACE void isnan_float32(const UnaryParams& p, const float* input, uint8_t* output) {
     unary(p, input, output, [](float x) { return static_cast<uint8_t>(x != x); });
 }
 
 #define MI_WHERE(bits)                                                                                             \
-    MI_KERNEL void where_##bits(const WhereParams& p, const uint8_t* condition, const uint##bits##_t* left,        \
+    MI_KERNEL_IN_PLACE void where_##bits(const WhereParams& p, const uint8_t* condition, const uint##bits##_t* left,        \
                                 const uint##bits##_t* right, uint##bits##_t* output) {                             \
         const int32_t last = p.rank - 1;                                                                           \
         const uint8_t* chosen = condition;                                                                         \
@@ -243,7 +244,7 @@ MI_WHERE(64)
 #undef MI_WHERE
 
 #define MI_CAST(from, from_type, to, to_type, expression)                                               \
-    MI_KERNEL void cast_##from##_##to(const UnaryParams& p, const from_type* input, to_type* output) { \
+    MI_KERNEL_IN_PLACE void cast_##from##_##to(const UnaryParams& p, const from_type* input, to_type* output) { \
         unary(p, input, output, [](from_type x) { return static_cast<to_type>(expression); });          \
     }
 MI_CAST(float32, float, int32, int32_t, to_integer<int32_t>(x))

@@ -112,7 +112,8 @@ MI_KERNEL void gemm_float32(const GemmParams& p, const float* input, const float
 // weights: [column / block][depth / 2][block][2], filled up with zeros. bias holds -input_zero_point * (sum of the
 // column's weights) already; multiplier and shift are per column.
 MI_KERNEL void gemm_int8(const GemmParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                         const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+                         const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
+                         int16_t* scratch) {
     const int32_t pairs = divide_up(p.depth, 2);
     for (int32_t row = 0; row < p.rows; ++row) {
         int16_t* wide = scratch + int64_t{row} * pairs * 2;
@@ -123,8 +124,8 @@ MI_KERNEL void gemm_int8(const GemmParams& p, const int8_t* input, const int8_t*
                  [&](int32_t row, int32_t column, int32_t* sums, int32_t count) {
                      int8_t* target = output + int64_t{row} * p.columns + column;
                      for (int32_t i = 0; i < count; ++i) {
-                         target[i] = static_cast<int8_t>(requantize(sums[i], multiplier[column + i], shift[column + i],
-                                                                    p.output_zero_point, p.low, p.high));
+                         target[i] = requantize_int8(sums[i], multiplier[column + i], shift[column + i],
+                                                                    p.output_zero_point, p.low, p.high, table);
                      }
                  });
 }
@@ -170,7 +171,8 @@ MI_KERNEL void conv2d_rows_float32(const Conv2dParams& p, const float* input, co
 
 // The same in int8; weights as for gemm_int8.
 MI_KERNEL void conv2d_rows_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                                const int32_t* multiplier, const int32_t* shift, int8_t* output, int16_t* scratch) {
+                                const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
+                         int16_t* scratch) {
     const int32_t pairs = divide_up(p.channels * p.kernel_height * p.kernel_width, 2);
     const int32_t pixels = p.out_height * p.out_width;
     for (int32_t image = 0; image < p.batch; ++image) {
@@ -180,9 +182,9 @@ MI_KERNEL void conv2d_rows_int8(const Conv2dParams& p, const int8_t* input, cons
         gemm<2, Int>(scratch, pixels, 2 * pairs, p.filters, pairs, p.block, weights, bias,
                      [&](int32_t pixel, int32_t filter, int32_t* sums, int32_t count) {
                          for (int32_t i = 0; i < count; ++i) {
-                             target[int64_t{filter + i} * pixels + pixel] = static_cast<int8_t>(
-                                 requantize(sums[i], multiplier[filter + i], shift[filter + i], p.output_zero_point,
-                                            p.low, p.high));
+                             target[int64_t{filter + i} * pixels + pixel] =
+                                 requantize_int8(sums[i], multiplier[filter + i], shift[filter + i],
+                                                 p.output_zero_point, p.low, p.high, table);
                          }
                      });
     }
@@ -191,6 +193,8 @@ MI_KERNEL void conv2d_rows_int8(const Conv2dParams& p, const int8_t* input, cons
 struct MatmulParams {
     int32_t batch, rows, columns, depth;
     int32_t left_step, right_step;  // elements from one batch to the next; 0: the same matrix for all
+    int32_t activation;
+    float alpha, beta;
 };
 
 // The product of two matrices that are both computed at run time, row-major.
@@ -207,6 +211,7 @@ MI_KERNEL void matmul_float32(const MatmulParams& p, const float* left, const fl
                     y[column] = __builtin_fmaf(value, b[column], y[column]);
                 }
             }
+            activate(p.activation, p.alpha, p.beta, y, p.columns);
         }
     }
 }

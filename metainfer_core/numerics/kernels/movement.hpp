@@ -29,6 +29,15 @@ MI_INLINE void copy(const CopyParams& p, const T* input, const T* fill, T* outpu
     });
 }
 
+struct ViewParams {
+    int32_t bytes;
+};
+
+// The same bytes under another shape. Nothing is called where input and output lie in the same place.
+MI_KERNEL void view(const ViewParams& p, const uint8_t* input, uint8_t* output) {
+    for (int32_t i = 0; i < p.bytes; ++i) output[i] = input[i];
+}
+
 // Along one axis of [outer][axis][inner]: `extent` holds (axis * inner) of each input.
 struct ConcatParams {
     int32_t outer, count;

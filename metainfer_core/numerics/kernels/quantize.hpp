@@ -44,23 +44,23 @@ MI_INLINE void dequantize(const QuantizeParams& p, const Input* input, const flo
     }
 }
 
-MI_KERNEL void quantize_int8(const QuantizeParams& p, const float* input, const float* scale,
+MI_KERNEL_IN_PLACE void quantize_int8(const QuantizeParams& p, const float* input, const float* scale,
                              const int32_t* zero_point, int8_t* output) {
     quantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL void quantize_uint8(const QuantizeParams& p, const float* input, const float* scale,
+MI_KERNEL_IN_PLACE void quantize_uint8(const QuantizeParams& p, const float* input, const float* scale,
                               const int32_t* zero_point, uint8_t* output) {
     quantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL void dequantize_int8(const QuantizeParams& p, const int8_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_int8(const QuantizeParams& p, const int8_t* input, const float* scale,
                                const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL void dequantize_uint8(const QuantizeParams& p, const uint8_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_uint8(const QuantizeParams& p, const uint8_t* input, const float* scale,
                                 const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL void dequantize_int32(const QuantizeParams& p, const int32_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_int32(const QuantizeParams& p, const int32_t* input, const float* scale,
                                 const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
@@ -70,7 +70,8 @@ struct LookupParams {
 };
 
 // output = table[input + 128]: any function of one 8-bit value, and any change of scale.
-MI_KERNEL void lookup_int8(const LookupParams& p, const int8_t* input, const int8_t* table, int8_t* output) {
+MI_KERNEL_IN_PLACE void lookup_int8(const LookupParams& p, const int8_t* input, const int8_t* table,
+                                    int8_t* output) {
     for (int32_t i = 0; i < p.count; ++i) output[i] = table[input[i] + 128];
 }
 
@@ -104,16 +105,18 @@ MI_INLINE void binary_int8(const BinaryInt8Params& p, const int8_t* left, const 
 
 // y = clamp(floor((a * left_multiplier + b * right_multiplier) / 2^shift + 1/2) + zero point): one rounding, half up.
 // The multipliers are below 2^21 in size, so all of it fits in 32 bits.
-MI_KERNEL void add_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right, int8_t* output) {
-    binary_int8(p, left, right, output, [&p](int32_t a, int32_t b) {
+MI_KERNEL_IN_PLACE void add_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right,
+                                 const int8_t* table, int8_t* output) {
+    binary_int8(p, left, right, output, [&p, table](int32_t a, int32_t b) {
         const int32_t sum = a * p.left_multiplier + b * p.right_multiplier + (1 << (p.shift - 1));
-        return static_cast<int8_t>(minimum(maximum((sum >> p.shift) + p.output_zero_point, p.low), p.high));
+        const int32_t value = minimum(maximum((sum >> p.shift) + p.output_zero_point, p.low), p.high);
+        return table ? table[value + 128] : static_cast<int8_t>(value);
     });
 }
-MI_KERNEL void mul_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right, int8_t* output) {
-    binary_int8(p, left, right, output, [&p](int32_t a, int32_t b) {
-        return static_cast<int8_t>(
-            requantize(a * b, p.left_multiplier, p.shift, p.output_zero_point, p.low, p.high));
+MI_KERNEL_IN_PLACE void mul_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right,
+                                 const int8_t* table, int8_t* output) {
+    binary_int8(p, left, right, output, [&p, table](int32_t a, int32_t b) {
+        return requantize_int8(a * b, p.left_multiplier, p.shift, p.output_zero_point, p.low, p.high, table);
     });
 }
 

@@ -124,7 +124,7 @@ MI_INLINE void softmax(const ReduceParams& p, const float* input, float* output)
         }
     }
 }
-MI_KERNEL void softmax_float32(const ReduceParams& p, const float* input, float* output) {
+MI_KERNEL_IN_PLACE void softmax_float32(const ReduceParams& p, const float* input, float* output) {
     softmax<false>(p, input, output);
 }
 MI_KERNEL void log_softmax_float32(const ReduceParams& p, const float* input, float* output) {
@@ -137,7 +137,7 @@ struct NormalizeParams {
 };
 
 // Each row to mean 0 and variance 1: (x - mean) / sqrt(variance + epsilon), two passes.
-MI_KERNEL void normalize_float32(const NormalizeParams& p, const float* input, float* output) {
+MI_KERNEL_IN_PLACE void normalize_float32(const NormalizeParams& p, const float* input, float* output) {
     for (int32_t row = 0; row < p.rows; ++row, input += p.columns, output += p.columns) {
         const float count = static_cast<float>(p.columns);
         const float mean = sum_of(p.columns, [&](int32_t i) { return input[i]; }) / count;
@@ -157,7 +157,7 @@ struct AffineParams {
 };
 
 // x * scale + shift for each channel of [outer][channels][inner], one rounding (batch normalisation).
-MI_KERNEL void affine_float32(const AffineParams& p, const float* input, const float* scale, const float* shift,
+MI_KERNEL_IN_PLACE void affine_float32(const AffineParams& p, const float* input, const float* scale, const float* shift,
                               float* output) {
     for (int32_t outer = 0; outer < p.outer; ++outer) {
         for (int32_t channel = 0; channel < p.channels; ++channel, input += p.inner, output += p.inner) {

@@ -15,4 +15,11 @@ MI_INLINE int32_t requantize(int32_t accumulator, int32_t multiplier, int32_t sh
     return static_cast<int32_t>(value < low ? low : (value > high ? high : value));
 }
 
+// The same for an 8-bit output, then through a table of 256 entries where there is one: a fused activation.
+MI_INLINE int8_t requantize_int8(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t zero_point,
+                                 int32_t low, int32_t high, const int8_t* table) {
+    const int32_t value = requantize(accumulator, multiplier, shift, zero_point, low, high);
+    return table ? table[value + 128] : static_cast<int8_t>(value);
+}
+
 }  // namespace mi

@@ -21,6 +21,8 @@
 // A kernel that a program may call. numerics/signatures.py reads these declarations, and those that a macro makes:
 // const pointers are inputs, the others outputs, and one called `scratch` is working space of `scratch_bytes`.
 #define MI_KERNEL inline
+// The same, and output 0 may lie exactly over an input of its size: element i is written after it was last read.
+#define MI_KERNEL_IN_PLACE inline
 #define MI_INLINE inline __attribute__((always_inline))
 #define MI_UNROLL _Pragma("GCC unroll 16")
 
