@@ -116,6 +116,8 @@ class ComputeUnit(Value):
     """Whether the accumulator saturates (true) or wraps (false)."""
     channel_multiple: int | None = None
     """Channels are padded to a multiple of this."""
+    data_layouts: tuple[str, ...] = ()
+    """Orders of the axes that it works in, such as NHWC."""
     weight_granularity: tuple[Literal["tensor", "channel"], ...] = ()
     """How finely weights can be scaled."""
     local_memory: str | None = None
@@ -131,6 +133,22 @@ class ComputeUnit(Value):
     l1d_cache: Cache | None = None
     l2_cache: Cache | None = None
     l3_cache: Cache | None = None
+
+    def peak_macs_per_second(self, data_type: str, cores: int | None = None) -> Quantity | None:
+        """Multiply-accumulates a second on `cores` of its cores (None: all); None where the spec does not tell."""
+        all_cores = self.cores or 1
+        used = all_cores if cores is None else min(cores, all_cores)
+        rate, clock = self.macs_per_cycle.get(data_type), self.clock_hz
+        if rate is not None and clock is not None:
+            low, typ, high = (
+                rate.low * clock.low * used, rate.nominal * clock.nominal * used, rate.high * clock.high * used
+            )  # fmt: skip
+            return Quantity(min=low, typ=typ, max=high)
+        if self.tops is not None and data_type in ("int8", "uint8"):
+            share = 1e12 / 2 * used / all_cores  # one multiply-accumulate counts as two operations
+            tops = self.tops
+            return Quantity(min=tops.low * share, typ=tops.nominal * share, max=tops.high * share)
+        return None
 
 
 class Memory(Value):
