@@ -20,7 +20,7 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
-from metainfer_core.actions.units import WIDTH_OF, NoUnit, granularities, unit_for
+from metainfer_core.actions.units import WIDTH_OF, NoUnit, granularities, limits_against, unit_for
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 MIN_CODES = 16
@@ -65,6 +65,9 @@ def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | 
         unit = unit_for(spec, node.op_type, "int8", at=at, fall_back=unit_name is None and at is None)
         if isinstance(unit, NoUnit):
             return unit.reason
+        outside = limits_against(spec, unit, node)
+        if outside is not None:
+            return outside
         at = unit
     return None
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import onnx_ir as ir
+
+from metainfer_core.graph.shapes import static_shape
 from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
 
 KIND_ORDER = ("npu", "dsp", "gpu", "cpu")
@@ -20,6 +23,11 @@ class NoUnit:
     """The field whose value forbids it, or is missing."""
 
 
+def cores_used(unit: ComputeUnit) -> int | None:
+    """How many cores a generated program uses: one of a CPU (it starts no threads), all of an accelerator."""
+    return 1 if unit.kind == "cpu" else None
+
+
 def has_data_type(name: str, unit: ComputeUnit, data_type: str) -> NoUnit | None:
     """None if the unit computes in the data type, else why not. A value that is not in the spec is not assumed."""
     field = f"compute_units.{name}.data_types"
@@ -32,14 +40,34 @@ def has_data_type(name: str, unit: ComputeUnit, data_type: str) -> NoUnit | None
     return None
 
 
-def peak_macs_per_second(unit: ComputeUnit, data_type: str) -> float | None:
-    """Multiply-accumulates a second of the whole unit; None where the spec does not tell."""
-    rate = unit.macs_per_cycle.get(data_type)
-    if rate is not None and unit.clock_hz is not None:
-        return rate.nominal * unit.clock_hz.nominal * (unit.cores or 1)
-    if unit.tops is not None and data_type in ("int8", "uint8"):
-        return unit.tops.nominal * 1e12 / 2  # one multiply-accumulate is two operations
+def limits_against(spec: HardwareSpec, name: str, node: ir.Node) -> str | None:
+    """The first attribute of the node that lies outside what the unit's operator table allows."""
+    limits = spec.compute_units[name].operators.limits.get(node.op_type, {})
+    for attribute, limit in limits.items():
+        field = f"compute_units.{name}.operators.limits.{node.op_type}.{attribute}"
+        for extent in _extents(node, attribute):
+            if (limit.min is not None and extent < limit.min) or (limit.max is not None and extent > limit.max):
+                return f"{node.name} has {attribute} {extent}; {name} runs {limit.low:g} to {limit.high:g} ({field})."
     return None
+
+
+def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:
+    """What a node has of a limited attribute; empty for attributes that the product does not know."""
+    weight = static_shape(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] is not None else None
+    kernel = tuple(node.attributes.get_ints("kernel_shape", ()) or (weight or ())[2:])
+    strides, pads = (tuple(node.attributes.get_ints(name, ())) for name in ("strides", "pads"))
+    known: dict[str, tuple[int, ...]] = {
+        "kernel_h": kernel[-2:-1],
+        "kernel_w": kernel[-1:],
+        "stride_h": strides[-2:-1],
+        "stride_w": strides[-1:],
+        "pad": pads,
+        "dilation": tuple(node.attributes.get_ints("dilations", ())),
+        "group": (node.attributes.get_int("group", 1),),
+        "in_channels": tuple((static_shape(node.inputs[0]) or ())[1:2]) if node.inputs[0] is not None else (),
+        "out_channels": tuple((static_shape(node.outputs[0]) or ())[1:2]),
+    }
+    return known.get(attribute, ())
 
 
 def home(spec: HardwareSpec, data_type: str) -> str | NoUnit:
@@ -52,7 +80,8 @@ def home(spec: HardwareSpec, data_type: str) -> str | NoUnit:
 
     def rank(name: str) -> tuple[float, int, str]:
         unit = spec.compute_units[name]
-        return -(peak_macs_per_second(unit, data_type) or 0.0), KIND_ORDER.index(unit.kind), name
+        peak = unit.peak_macs_per_second(data_type, cores_used(unit))
+        return -(peak.nominal if peak else 0.0), KIND_ORDER.index(unit.kind), name
 
     return min(fitting, key=rank)
 

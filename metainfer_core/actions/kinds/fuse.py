@@ -9,6 +9,7 @@ import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.activations import ACTIVATIONS, SpelledOut, spelled_out
+from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.rewiring import (
     FUSED_WITH,
     UNIT,
@@ -23,7 +24,7 @@ from metainfer_core.actions.rewiring import (
     remove,
     take_over,
 )
-from metainfer_core.actions.units import NoUnit, unit_for
+from metainfer_core.actions.units import NoUnit, not_run, unit_for
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -81,7 +82,9 @@ class Fuse(ActionKind):
                 yield refused
             if pattern is not None:
                 action = self._action(model, spec, members, pattern)
-                yield self.refusal(model, spec, action) or action
+                against = self.refusal(model, spec, action)
+                if refused is None or against is None or against.reason != refused.reason:
+                    yield against or action
 
     def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
         """Plain policies name the members in `with` alone."""
@@ -120,7 +123,8 @@ class Fuse(ActionKind):
     ) -> Action:
         leader, *members = nodes
         last = members[-1]
-        unit = unit_for(spec, leader.op_type, "float32")
+        alone = pattern is not None and leader in pattern.nodes
+        unit = _unit_of(spec, None if alone else leader, pattern.op_type if pattern else last.op_type)
         params: dict[str, object] = {"with": [member.name for member in members]}
         if isinstance(unit, str):
             params = {**params, "target_hw": unit}
@@ -137,7 +141,7 @@ class Fuse(ActionKind):
             nodes=tuple(str(member.name) for member in nodes),
             params=params,
             why=tuple(why),
-            constraint=f"{unit} runs both operators." if isinstance(unit, str) else "",
+            constraint=f"{unit} runs {'it' if alone else 'both as one'}." if isinstance(unit, str) else "",
             alternatives=(
                 Alternative(
                     option=f"{last.name} as a kernel of its own",
@@ -186,9 +190,27 @@ def _unit_against(spec: HardwareSpec, params: FuseParams, first: ir.Node, activa
     if params.target_hw is not None and params.target_hw not in spec.compute_units:
         known = ", ".join(sorted(spec.compute_units))
         return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
-    ops = (first.op_type, activation_type) if first.op_type in LEADERS else (activation_type,)
-    units = [unit_for(spec, op_type, "float32", at=params.target_hw, fall_back=False) for op_type in ops]
-    return next((unit.reason for unit in units if isinstance(unit, NoUnit)), None)
+    leads = first.op_type in LEADERS
+    unit = params.target_hw or _unit_of(spec, first if leads else None, activation_type)
+    if isinstance(unit, NoUnit):
+        return unit.reason
+    for op_type in (first.op_type, activation_type) if leads else (activation_type,):
+        if not spec.compute_units[unit].operators.runs(op_type):
+            return not_run(spec, op_type, [unit]).reason
+    fusions = spec.compute_units[unit].operators.fusions
+    if leads and fusions is not None and (first.op_type, activation_type) not in fusions:
+        return (
+            f"{unit} does not run {first.op_type} and {activation_type} as one "
+            f"(compute_units.{unit}.operators.fusions does not list them)."
+        )
+    return None
+
+
+def _unit_of(spec: HardwareSpec, leader: ir.Node | None, activation_type: str) -> str | NoUnit:
+    """Where the fused kernel will run: the unit for INT8 where the leader can be INT8, else the one for float32."""
+    op_type = leader.op_type if leader is not None else activation_type
+    integer = unit_for(spec, op_type, "int8") if leader is None or not isinstance(integer_form(leader), str) else None
+    return integer if isinstance(integer, str) else unit_for(spec, op_type, "float32")
 
 
 def _pattern(first: ir.Node, members: tuple[ir.Node, ...]) -> SpelledOut | None:
