@@ -91,6 +91,8 @@ class Difference(Value):
     node_id: str
     approved: str
     realised: str
+    action: str = ""
+    """Id of the approved action; empty where there is none."""
 
 
 class Accuracy(Value):
