@@ -1,0 +1,1 @@
+"""64-bit Arm under Linux, cross-compiled."""

@@ -1,0 +1,234 @@
+"""What was approved against what was built, node by node, in both directions. It knows no planner and no lowering.
+
+Forward: each approved action is found in the realised graph. Backward: nothing in the realised graph lowers a
+precision or fuses nodes without an approved action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from metainfer_core.actions.action import Action
+from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
+from metainfer_core.verify.report import Difference
+
+CONVERSIONS = ("quantize", "dequantize", "requantize")
+"""Kernels whose names begin so change only how values are written down."""
+WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+JOINING = ("fuse", "fold_batch_norm", "decompose", "pad_channels")
+"""Kinds that let one step compute several nodes."""
+SCALE_TOLERANCE = 0.02
+
+
+@dataclass(frozen=True)
+class Built:
+    """A realised graph with its tensors by name and its steps by node, and the operator of each original node."""
+
+    graph: RealisedGraph
+    tensors: Mapping[str, RealisedTensor]
+    op_types: Mapping[str, str]
+
+    def steps(self, node: str) -> list[RealisedStep]:
+        """Steps that compute (a part of) the node."""
+        return [step for step in self.graph.steps if node in step.node_ids]
+
+    def activations(self, step: RealisedStep) -> list[RealisedTensor]:
+        """What the step reads and writes, without constants."""
+        found = [self.tensors[name] for name in (*step.inputs, *step.outputs) if name]
+        return [tensor for tensor in found if not tensor.is_constant]
+
+    def constants(self, step: RealisedStep) -> list[RealisedTensor]:
+        """The constants that the step reads."""
+        return [self.tensors[name] for name in step.inputs if name and self.tensors[name].is_constant]
+
+    def is_quantized(self, step: RealisedStep) -> bool:
+        """Whether the step computes on quantized activations alone."""
+        return any(tensor.granularity for tensor in self.activations(step)) and not step.kernel.startswith(CONVERSIONS)
+
+
+def differences(
+    actions: Sequence[Action], realised: RealisedGraph, op_types: Mapping[str, str]
+) -> tuple[Difference, ...]:
+    """Everything in which the built program is not what was approved; empty if it is exactly that.
+
+    Args:
+        actions: The approved actions as they are to be done, without those that are switched off.
+        realised: Read back from the built binary.
+        op_types: Node id to operator type, of the preprocessed model that the actions were approved for.
+    """
+    built = Built(realised, {tensor.name: tensor for tensor in realised.tensors}, op_types)
+    forward = [found for action in actions for found in _unrealised(action, built)]
+    return (*forward, *_uncovered(built), *_unapproved_precision(actions, built), *_unapproved_fusion(actions, built))
+
+
+def _unrealised(action: Action, built: Built) -> Iterator[Difference]:
+    check = CHECKS.get(action.kind)
+    if check is None:
+        yield _difference(action, action.nodes[0], action.kind, "no check knows this kind of action")
+    else:
+        yield from check(action, built)
+
+
+def _members(action: Action) -> tuple[str, ...]:
+    """The nodes of an action, those included that a plain policy names in `with`."""
+    return tuple(dict.fromkeys((*action.nodes, *action.params.get("with", ()))))
+
+
+def _in_one_step(action: Action, built: Built) -> Iterator[Difference]:
+    """All nodes of the action are computed by one call."""
+    members = _members(action)
+    if not built.steps(members[0]):
+        yield _difference(action, members[0], "computed", "no step computes it")
+    for node in members[1:]:
+        with_first = [step for step in built.steps(node) if action.nodes[0] in step.node_ids]
+        if not with_first:
+            kernels = ", ".join(step.kernel for step in built.steps(node)) or "nothing"
+            yield _difference(action, node, f"computed in one step with {action.nodes[0]}", f"computed by {kernels}")
+
+
+def _quantized(action: Action, built: Built) -> Iterator[Difference]:
+    """Each node runs on 8-bit integers, scaled as finely, as symmetrically and over the range that was approved."""
+    for node in action.nodes:
+        steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
+        if not steps:
+            yield _difference(action, node, "an INT8 step", "no step computes it")
+        for step in steps:
+            wide = [tensor for tensor in built.activations(step) if tensor.granularity is None]
+            if wide:
+                got = f"{step.kernel} on {wide[0].element_type} ({wide[0].name})"
+                yield _difference(action, node, "an INT8 step", got)
+                continue
+            yield from _scaled_as_approved(action, node, step, built)
+
+
+def _scaled_as_approved(action: Action, node: str, step: RealisedStep, built: Built) -> Iterator[Difference]:
+    wanted = "channel" if action.params.get("scheme", "channel_wise") == "channel_wise" else "tensor"
+    outputs = [built.tensors[name] for name in step.outputs if name]
+    if built.op_types.get(node) in WEIGHTED:
+        axis = 1 if "Conv" in built.op_types[node] else -1
+        is_single = bool(outputs) and len(outputs[0].shape) > 1 and outputs[0].shape[axis] == 1
+        for tensor in built.constants(step):
+            if tensor.element_type == "int8" and tensor.granularity not in (None, wanted) and not is_single:
+                yield _difference(action, node, f"weights scaled by {wanted}", f"{tensor.name} by {tensor.granularity}")
+            if tensor.element_type == "int8" and tensor.symmetric is False:
+                yield _difference(action, node, "weights with zero point 0", f"{tensor.name} has another zero point")
+    inherited = {(tensor.scales, tensor.zero_points) for tensor in built.activations(step) if tensor not in outputs}
+    for tensor in outputs:
+        if (tensor.scales, tensor.zero_points) in inherited:
+            continue  # what moves values keeps the scale of its input, which another action decided
+        if action.params.get("symmetric") and not tensor.symmetric:
+            yield _difference(
+                action, node, "activations with zero point 0", f"{tensor.name} has {tensor.zero_points[0]}"
+            )
+        yield from _range_as_approved(action, node, tensor)
+
+
+def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Iterator[Difference]:
+    ranges = action.params.get("ranges", {})
+    span = ranges.get(tensor.name, ranges.get(tensor.name.removesuffix(".quantized")))
+    if span is None or len(tensor.scales) != 1:
+        return
+    low, high = min(0.0, *span), max(0.0, *span)
+    steps = 254.0 if action.params.get("symmetric") else 255.0
+    width = 2 * max(-low, high) if action.params.get("symmetric") else high - low
+    if width > 0 and abs(tensor.scales[0] * steps / width - 1) > SCALE_TOLERANCE:
+        approved = f"{tensor.name} over [{low:g}, {high:g}]: a scale of {width / steps:.4g}"
+        yield _difference(action, node, approved, f"a scale of {tensor.scales[0]:.4g}")
+
+
+def _float(action: Action, built: Built) -> Iterator[Difference]:
+    """Each node runs on floats."""
+    for node in action.nodes:
+        steps = built.steps(node)
+        if not steps:
+            yield _difference(action, node, "a float32 step", "no step computes it")
+        for step in steps:
+            narrow = [tensor for tensor in built.activations(step) if tensor.granularity is not None]
+            if narrow and not step.kernel.startswith(CONVERSIONS):
+                got = f"{step.kernel} on {narrow[0].element_type} ({narrow[0].name})"
+                yield _difference(action, node, "a float32 step", got)
+
+
+def _covered(action: Action, built: Built) -> Iterator[Difference]:
+    """Each node is computed, by whatever replaces it."""
+    for node in action.nodes:
+        if not built.steps(node):
+            yield _difference(action, node, action.kind, "no step computes it")
+
+
+def _bound(action: Action, built: Built) -> Iterator[Difference]:
+    """The input has the approved shape."""
+    name = str(action.params.get("input", action.nodes[0]))
+    shape = tuple(action.params["shape"])
+    tensor = built.tensors.get(name)
+    if tensor is None or name not in built.graph.inputs:
+        yield _difference(action, name, f"an input of shape {list(shape)}", "no such input")
+    elif tensor.shape != shape:
+        yield _difference(action, name, f"an input of shape {list(shape)}", f"shape {list(tensor.shape)}")
+
+
+CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
+    "fold_batch_norm": _in_one_step,
+    "fuse": _in_one_step,
+    "quantize": _quantized,
+    "keep_float": _float,
+    "decompose": _covered,
+    "bind_shape": _bound,
+}
+
+
+def _uncovered(built: Built) -> Iterator[Difference]:
+    """No node of the model is lost, and no step computes something that the model does not have."""
+    covered = {node for step in built.graph.steps for node in step.node_ids}
+    for node, op_type in built.op_types.items():
+        if node not in covered:
+            yield Difference(node_id=node, approved=f"{op_type} is computed", realised="no step computes it")
+    for step in built.graph.steps:
+        is_known = any(node in built.op_types for node in step.node_ids)
+        if not is_known and not step.kernel.startswith(CONVERSIONS):
+            place = step.node_ids[0] if step.node_ids else step.kernel
+            yield Difference(node_id=place, approved="nothing", realised=f"a step {step.kernel}")
+
+
+def _unapproved_precision(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
+    """No node runs on quantized values unless an action, or the model itself, says so."""
+    if any(op_type in ("QuantizeLinear", "DynamicQuantizeLinear") for op_type in built.op_types.values()):
+        return
+    groups = _joined(actions, built)
+    quantized = {node for action in actions if action.kind == "quantize" for node in action.nodes}
+    approved = quantized.union(*(groups[node] for node in quantized if node in groups))
+    for step in built.graph.steps:
+        for node in step.node_ids:
+            if node in built.op_types and node not in approved and built.is_quantized(step):
+                yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on quantized values")
+
+
+def _unapproved_fusion(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
+    """No step computes several nodes that no approved actions join."""
+    groups = _joined(actions, built)
+    for step in built.graph.steps:
+        known = [node for node in step.node_ids if node in built.op_types]
+        for node in known[1:]:
+            if node not in groups[known[0]] and step.kernel != "view":
+                got = f"one step {step.kernel} with {known[0]}"
+                yield Difference(node_id=node, approved="a step of its own", realised=got)
+
+
+def _joined(actions: Sequence[Action], built: Built) -> dict[str, set[str]]:
+    """Each node with all those that approved actions let one step compute together with it."""
+    groups = {node: {node} for node in built.op_types}
+    for action in actions:
+        if action.kind not in JOINING:
+            continue
+        members = set(_members(action))
+        if action.kind == "fold_batch_norm" and len(members) == 1:  # a plain policy names the convolution alone
+            beside = {node for step in built.steps(action.nodes[0]) for node in step.node_ids}
+            members |= {node for node in beside if built.op_types.get(node) == "BatchNormalization"}
+        joined = set().union(*(groups.get(node, {node}) for node in members))
+        groups.update({node: joined for node in joined})
+    return groups
+
+
+def _difference(action: Action, node: str, approved: str, realised: str) -> Difference:
+    return Difference(node_id=node, action=action.id, approved=approved, realised=realised)

@@ -1,0 +1,186 @@
+"""Writes a compile plan out as C++: templates in, files out. Names from the model never become code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from metainfer_core.codegen.backend import Backend
+from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
+from metainfer_core.codegen.tables import table
+from metainfer_core.numerics.program import ELEMENT_BYTES, Program, Step
+from metainfer_core.numerics.signatures import Field, Signature, headers, signature
+from metainfer_core.numerics.toolchain import KERNEL_FLAGS
+
+HERE = Path(__file__).parent
+STEPS_PER_FILE = 8
+GUARD_BYTES = 64
+"""Bytes after each arena that must stay as they are, where the memory has room for them."""
+C_TYPES = {
+    "float32": ("float", "%g"),
+    "int8": ("int8_t", "%d"),
+    "uint8": ("uint8_t", "%u"),
+    "int16": ("int16_t", "%d"),
+    "int32": ("int32_t", "%d"),
+    "int64": ("long long", "%lld"),
+    "bool": ("uint8_t", "%u"),
+}
+
+
+def identifier(model: str) -> str:
+    """A C identifier made from the model's name: lower case, at most 60 characters."""
+    words = re.sub(r"[^a-z0-9]+", "_", model.lower()).strip("_")[:60].strip("_")
+    return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
+
+
+def sources(plan: CompilePlan, constants: Mapping[str, bytes], backend: Backend, model: str) -> dict[str, bytes]:
+    """Every file that is needed to build the program, by path; the same plan gives the same bytes."""
+    context = _context(plan, backend, model)
+    prefix = context["prefix"]
+    environment = _environment(backend)
+
+    def rendered(template: str) -> bytes:
+        return environment.get_template(template).render(**context).encode()
+
+    files = {
+        f"{prefix}.h": rendered("model.h.jinja"),
+        "layout.hpp": rendered("layout.hpp.jinja"),
+        "program.cpp": rendered("program.cpp.jinja"),
+        "weights.S": rendered("weights.S.jinja"),
+        "weights.bin": weights_image(plan, constants),
+        "host.cpp": rendered("host.cpp.jinja"),
+        "main.c": rendered("main.c.jinja"),
+        "Makefile": rendered("Makefile.jinja"),
+    }
+    for part, steps in context["parts"].items():
+        files[f"steps_{part}.cpp"] = (
+            environment.get_template("steps.cpp.jinja")
+            .render(
+                **{**context, "steps": steps, "headers": sorted({signature(step["kernel"]).header for step in steps})}
+            )
+            .encode()
+        )
+    files |= {f"kernels/{name}": text.encode() for name, text in headers().items()}
+    for folder in (HERE / "runtime", backend.folder / "runtime"):
+        files |= {f"runtime/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.hpp"))}
+    return files
+
+
+def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
+    context = table(plan, backend.name, model)
+    program = plan.program
+    called = []
+    for index, row in enumerate(context["steps"]):
+        if row["is_called"]:
+            called.append({**row, **_call(program.steps[index], index)})
+    parts = {
+        f"{at // STEPS_PER_FILE:03}": called[at : at + STEPS_PER_FILE] for at in range(0, len(called), STEPS_PER_FILE)
+    }
+    for arena, planned in zip(context["arenas"], plan.arenas, strict=True):
+        capacity = planned.problem.capacity_bytes
+        has_room = capacity is None or capacity - planned.plan.peak_bytes >= GUARD_BYTES
+        arena["guard_bytes"] = GUARD_BYTES if has_room else 0
+        arena["section"] = re.sub(r"[^A-Za-z0-9_]", "_", arena["memory"])
+    return {
+        **context,
+        "model": model,
+        "prefix": identifier(model),
+        "target": backend.name,
+        "variants": backend.variants,
+        "cross": backend.compiler_prefix,
+        "kernel_flags": KERNEL_FLAGS,
+        "link_flags": backend.link_flags,
+        "parts": parts,
+        "input_tensors": _ports(program, program.inputs),
+        "output_tensors": _ports(program, program.outputs),
+        "weights_bytes": plan.weights_bytes,
+        "weights_alignment_bytes": plan.weights_alignment_bytes,
+    }
+
+
+def _ports(program: Program, names: Sequence[str]) -> list[dict[str, object]]:
+    by_name = {tensor.name: tensor for tensor in program.tensors}
+    found: list[dict[str, object]] = []
+    for name in names:
+        tensor = by_name[name]
+        c_type, conversion = C_TYPES[tensor.element_type]
+        found.append(
+            {
+                "name": name,
+                "element_type": tensor.element_type,
+                "extents": list(tensor.shape),
+                "elements": tensor.size_bytes // ELEMENT_BYTES[tensor.element_type],
+                "c_type": c_type,
+                "format": conversion,
+            }
+        )
+    return found
+
+
+def _call(step: Step, index: int) -> dict[str, object]:
+    """The parameters and arguments of one kernel call as C++ text."""
+    described = signature(step.kernel)
+    return {
+        "params_struct": described.params,
+        "params": "{" + ", ".join(_number(field, step.params.get(field.name)) for field in described.fields) + "}",
+        "variadic": next((argument.c_type for argument in described.arguments if argument.is_variadic), None),
+        "pointers": [f"input<{index}, {at}, {described.inputs[0].c_type}>()" for at in range(len(step.inputs))],
+        "arguments": _arguments(described, index),
+    }
+
+
+def _arguments(described: Signature, index: int) -> list[str]:
+    inputs = [
+        "pointers" if argument.is_variadic else f"input<{index}, {at}, {argument.c_type}>()"
+        for at, argument in enumerate(described.inputs)
+    ]
+    outputs = [f"output<{index}, {at}, {argument.c_type}>()" for at, argument in enumerate(described.outputs)]
+    scratch = [f"scratch<{index}, {one.c_type}>()" for one in described.arguments if one.role == "scratch"]
+    return ["params", *inputs, *outputs, *scratch]
+
+
+def _number(field: Field, value: Any) -> str:
+    """A C++ literal that loses no digit; what a step leaves out is zero."""
+    if value is None:
+        return "{}" if field.length is not None else "0"
+    if field.length is not None:
+        return "{" + ", ".join(_number(Field(field.name, field.c_type), one) for one in value) + "}"
+    if field.c_type != "float":
+        return str(int(value))
+    single = float(np.float32(value))
+    if np.isnan(single):
+        return '__builtin_nanf("")'
+    if np.isinf(single):
+        return "__builtin_inff()" if single > 0 else "-__builtin_inff()"
+    return f"{single.hex()}f"
+
+
+def _environment(backend: Backend) -> jinja2.Environment:
+    folders = [backend.folder / "codegen", HERE / "templates"]
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folders),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C++, not HTML; names pass through the two filters
+    )
+    environment.filters["comment"] = comment
+    environment.filters["c_text"] = c_text
+    return environment
+
+
+def comment(words: str) -> str:
+    """`words` as it may stand in a comment: nothing that could end the comment or the line."""
+    return re.sub(r"[^A-Za-z0-9_.:, @()\[\]+-]", "_", words)[:200]
+
+
+def c_text(words: str) -> str:
+    """A C string literal of the UTF-8 bytes of `words` and a closing NUL."""
+    plain = set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,;@()[]{}+-=<>*&!#$%^~| ")
+    return '"' + "".join(chr(one) if one in plain else f"\\{one:03o}" for one in words.encode()) + '\\000"'
