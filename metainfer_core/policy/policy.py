@@ -80,3 +80,5 @@ class Policy(Value):
     candidates: tuple[JsonMap, ...] = ()
     """The best candidates with their predicted latency, best first."""
     calibration: str = ""
+    warnings: tuple[str, ...] = ()
+    """What the author of the policy must know, such as a latency goal that was not reached."""
