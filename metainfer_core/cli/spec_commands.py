@@ -1,9 +1,231 @@
-"""Commands of `meta-infer`: spec."""
+"""Commands of `meta-infer spec`: look at specs, compare them, make them from drafts and profiles."""
 
 from __future__ import annotations
 
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
+
+from metainfer_core.cli import console
+from metainfer_core.errors import InputError
+from metainfer_core.files import read_bytes
+from metainfer_core.spec import library
+from metainfer_core.spec.accept import Acceptance, accept
+from metainfer_core.spec.decisions import Decisions
+from metainfer_core.spec.diff import Change, diff, leaves
+from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.edit import keep_comments
+from metainfer_core.spec.flat_profile import import_profile, is_flat_profile
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.schema import json_schema
+from metainfer_core.spec.strict_yaml import BYTES_LIMIT, read_yaml
+from metainfer_core.spec.yaml_file import read_spec, save_spec
+
+SpecName = Annotated[
+    str, typer.Argument(metavar="SPEC", help="Path of a spec file, or its name: rk3588, rk3588@1.0.0.")
+]
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    spec = typer.Typer(
+        help="Hardware specs: show, compare, accept drafts, import profiles.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    spec.command("list", epilog="Example: meta-infer spec list")(list_specs)
+    spec.command("show", epilog="Example: meta-infer spec show rk3588 --field compute_units.npu")(show)
+    spec.command("diff", epilog="Example: meta-infer spec diff rk3588@1.0.0 rk3588@1.1.0")(compare)
+    spec.command(
+        "accept",
+        epilog="Example: meta-infer spec accept draft.yaml --output rk3588_v1.0.0.yaml --above 0.8 --choose 12",
+    )(accept_draft)
+    spec.command("import", epilog="Example: meta-infer spec import profile.yaml --output npu_v1.0.0.yaml")(import_flat)
+    spec.command("schema", epilog="Example: meta-infer spec schema > hardware_spec.schema.json")(schema)
+    app.add_typer(spec, name="spec")
+
+
+def list_specs(
+    folder: Annotated[Path | None, typer.Option("--folder", help="Folder of spec files.")] = None,
+    json: console.Json = False,
+) -> None:
+    """Lists the specs of a folder, by name and version."""
+    place = folder or library.default_folder()
+    found = library.entries(place)
+    listed = [{"name": entry.name, "version": entry.version, "path": str(entry.path)} for entry in found]
+    lines = [f"{entry.name:24} {entry.version:10} {entry.path}" for entry in found]
+    console.emit(json, {"specs": listed}, "\n".join(lines) or f"{place}: there is no spec file here.")
+
+
+def show(
+    spec: SpecName,
+    field: Annotated[str, typer.Option("--field", metavar="PATH", help="Only values under this path.")] = "",
+    json: console.Json = False,
+) -> None:
+    """Shows every value with its unit and where it comes from: document and page, or the reason it is assumed."""
+    found = library.load(spec)
+    values = {path: text for path, text in leaves(found).items() if not field or f"{path}.".startswith(f"{field}.")}
+    if not values:
+        raise InputError(
+            f"{spec} has nothing under {field!r}.",
+            f"It has: {', '.join(dict.fromkeys(path.split('.')[0] for path in leaves(found)))}.",
+            "Give one of these, or a path below it.",
+        )
+    rows = [{"path": path, "value": text, **_origin(found, path)} for path, text in values.items()]
+    width = max(len(row["path"]) for row in rows)
+    lines = [f"{row['path']:{width}}  {row['value']}{_origin_text(row)}" for row in rows]
+    data = {"name": found.name, "version": found.version, "values_digest": found.values_digest, "values": rows}
+    console.emit(json, data, "\n".join([f"{found.name} {found.version}   {found.values_digest}", *lines]))
+
+
+def _origin(spec: HardwareSpec, path: str) -> dict[str, Any]:
+    for known, place in spec.provenance.items():
+        if path == known or path.startswith(known + "."):
+            return {"provenance": place.plain()}
+    for known, reason in spec.assumed.items():
+        if path == known or path.startswith(known + "."):
+            return {"assumed": reason}
+    return {}
+
+
+def _origin_text(row: dict[str, Any]) -> str:
+    if "assumed" in row:
+        return f"   [assumed: {row['assumed']}]"
+    place = row.get("provenance")
+    if not place:
+        return ""
+    page = f" p. {place['page']}" if "page" in place else ""
+    return f"   [{place['source']}{page}]"
+
+
+def compare(before: SpecName, after: SpecName, json: console.Json = False) -> None:
+    """Compares two specs value by value; exit status 1 where they differ."""
+    changes = diff(library.load(before), library.load(after))
+    data = {"changes": [change.plain() | {"sentence": change.sentence} for change in changes]}
+    text = "\n".join(_change_line(change) for change in changes) or "No value differs."
+    console.emit(json, data, text)
+    console.verdict(bool(changes))
+
+
+def _change_line(change: Change) -> str:
+    return {"added": "+ ", "removed": "- ", "changed": "~ "}[change.kind] + change.sentence
+
+
+def accept_draft(
+    draft: Annotated[Path, typer.Argument(metavar="DRAFT.yaml", help="What `meta-infer ingest` wrote.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SPEC.yaml", help="Where the spec goes.")],
+    everything: Annotated[bool, typer.Option("--all", help="Accept all that nothing contradicts.")] = False,
+    fields: Annotated[
+        list[str] | None, typer.Option("--field", metavar="F", help="Accept this field; may be repeated.")
+    ] = None,
+    above: Annotated[
+        float | None, typer.Option("--above", min=0, max=1, metavar="C", help="Accept from this confidence on.")
+    ] = None,
+    choose: Annotated[
+        list[int] | None,
+        typer.Option("--choose", metavar="INDEX", help="Accept this candidate, whatever contradicts it."),
+    ] = None,
+    reject: Annotated[
+        list[int] | None, typer.Option("--reject", metavar="INDEX", help="Leave this candidate out.")
+    ] = None,
+    unknown: Annotated[
+        list[str] | None, typer.Option("--unknown", metavar="F", help="Leave this field or path unknown.")
+    ] = None,
+    edits: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Give a value yourself; kept as assumed.")
+    ] = None,
+    bindings: Annotated[
+        list[str] | None,
+        typer.Option("--bind", metavar="WORDS=NAME", help='What the document\'s words mean: "big cluster=cortex_a72".'),
+    ] = None,
+    onto: Annotated[
+        Path | None, typer.Option("--onto", metavar="SPEC.yaml", help="Add to this spec; its comments are kept.")
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who accepts.")] = None,
+    version: Annotated[str, typer.Option("--version", help="Version of a new spec.")] = "1.0.0",
+    json: console.Json = False,
+) -> None:
+    """Makes a spec from the candidates that you accept; those that contradict each other wait for your choice."""
+    decisions = Decisions(
+        everything=everything,
+        fields=tuple(fields or ()),
+        above=above,
+        choose=tuple(choose or ()),
+        reject=tuple(reject or ()),
+        unknown=tuple(unknown or ()),
+        edits={path: read_yaml(value.encode(), f"--set {path}").data for path, value in _pairs(edits, "--set").items()},
+        bindings=_pairs(bindings, "--bind"),
+        accepted_by=by,
+        version=version,
+    )
+    if decisions == Decisions(accepted_by=by, version=version):
+        raise InputError(
+            "Nothing was accepted.",
+            "Acceptance is a decision: none is taken for you.",
+            "Give --all, --field F, --above C or --choose INDEX.",
+        )
+    read = read_draft(draft)
+    before = read_spec(onto) if onto else None
+    result = accept(read, decisions, before)
+    if onto is None:
+        save_spec(result.spec, output)
+    else:
+        keep_comments(onto, result.spec, output)
+    data = result.plain() | {"spec": str(output), "values_digest": result.spec.values_digest}
+    console.emit(json, data, _accepted_text(read, result, output))
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    found = {}
+    for pair in given or ():
+        left, equals, right = pair.partition("=")
+        if not equals or not left.strip() or not right.strip():
+            raise InputError(f"{option} {pair!r} is not LEFT=RIGHT.", fix=f'Write {option} "left=right".')
+        found[left.strip()] = right.strip()
+    return found
+
+
+def _accepted_text(draft: SpecDraft, result: Acceptance, output: Path) -> str:
+    lines = [f"{len(result.accepted)} of {len(draft.candidates)} candidates accepted: {output}"]
+    if result.without_place:
+        lines.append(f"{len(result.without_place)} of them fit no field of a spec and stand under `other`.")
+    if result.conflicts:
+        lines.append("These contradict each other and were left out; choose with --choose INDEX:")
+    for conflict in result.conflicts:
+        lines.append(f"  {conflict.path}")
+        shown = conflict.values if len(conflict.values) == len(conflict.indexes) else conflict.values[1:]
+        if len(conflict.values) != len(conflict.indexes):
+            lines.append(f"          {conflict.values[0]}")
+        lines += [f"    {index:>4}  {value}" for index, value in zip(conflict.indexes, shown, strict=True)]
+    return "\n".join(lines)
+
+
+def import_flat(
+    profile: Annotated[Path, typer.Argument(metavar="PROFILE", help="A flat profile: `accelerator:` ...")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SPEC.yaml", help="Where the spec goes.")],
+    bandwidth_unit: Annotated[
+        str | None, typer.Option("--bandwidth-unit", metavar="MB/s|Mbit/s", help="What bandwidth_mbps counts.")
+    ] = None,
+    json: console.Json = False,
+) -> None:
+    """Imports a flat hardware profile; every gap that had to be filled is recorded as an assumption."""
+    if bandwidth_unit not in (None, "MB/s", "Mbit/s"):
+        raise InputError(f"--bandwidth-unit is {bandwidth_unit!r}.", fix="Write MB/s (bytes) or Mbit/s (bits).")
+    unit: Any = bandwidth_unit
+    document = read_yaml(read_bytes(profile, "hardware profile", BYTES_LIMIT), str(profile))
+    if not is_flat_profile(document.data):
+        raise InputError(f"{profile}: this is not a flat profile.", fix="Begin with `accelerator:`.")
+    spec = import_profile(document, unit)
+    save_spec(spec, output)
+    lines = [f"{output}: imported, with {len(spec.assumed)} assumptions:"]
+    lines += [f"  {path}: {reason}" for path, reason in spec.assumed.items()]
+    console.emit(json, {"spec": str(output), "assumed": dict(spec.assumed)}, "\n".join(lines))
+
+
+def schema(json: console.Json = False) -> None:
+    """Prints the JSON Schema of spec files, for editors."""
+    sys.stdout.write(json_format.dumps(json_schema(), indent=None if json else 2, ensure_ascii=False) + "\n")

@@ -83,28 +83,31 @@ FIELDS: dict[str, str] = {
 """Document field to spec path."""
 
 BAD_FORMS: dict[str, str] = {
-    "l1_latency_cycles": "l1_cache: {latency_cycles: {mean: ..., std: ..., min: ..., max: ...}}",
-    "l2_latency_cycles": "l2_cache: {latency_cycles: {mean: ..., std: ..., min: ..., max: ...}}",
-    "l3_latency_cycles": "l3_cache: {latency_cycles: {mean: ..., std: ..., min: ..., max: ...}}",
-    "l1_cache_size": "l1_cache: {size_bytes: ..., sharing_mode: ...}",
-    "l2_cache_size": "l2_cache: {size_bytes: ..., sharing_mode: ...}",
-    "l3_cache_size": "l3_cache: {size_bytes: ..., sharing_mode: ...}",
-    "dma_burst_length": "dma: {burst_length_optimal: ..., burst_length_max: ..., burst_unit: beats}",
+    "l1_latency_cycles": "l1_cache: {latency_cycles: {mean: {value}, std: ..., min: ..., max: ...}}",
+    "l2_latency_cycles": "l2_cache: {latency_cycles: {mean: {value}, std: ..., min: ..., max: ...}}",
+    "l3_latency_cycles": "l3_cache: {latency_cycles: {mean: {value}, std: ..., min: ..., max: ...}}",
+    "l1_cache_size": "l1_cache: {size_bytes: {value}, sharing_mode: ...}",
+    "l2_cache_size": "l2_cache: {size_bytes: {value}, sharing_mode: ...}",
+    "l3_cache_size": "l3_cache: {size_bytes: {value}, sharing_mode: ...}",
+    "dma_burst_length": "dma: {burst_length_optimal: {value}, burst_length_max: ..., burst_unit: beats}",
     "burst_length": "burst_length_optimal (a goal), burst_length_min and _max (laws), and burst_unit",
-    "dma_address_width": "dma: {address_width_bits: ...}",
-    "memory_bandwidth": "bandwidth_gbps: ... (10^9 bytes a second)",
-    "bandwidth": "bandwidth_gbps: ... (10^9 bytes a second)",
-    "latency": "latency_cycles: {mean: ..., std: ..., min: ..., max: ...}",
-    "size": "size_bytes: 512 KiB",
-    "clock": "clock_hz: 1 GHz",
-    "frequency": "clock_hz: 1 GHz",
-    "mean_cycles": "latency_cycles: {mean: ...}",
+    "dma_address_width": "dma: {address_width_bits: {value}}",
+    "memory_bandwidth": "bandwidth_gbps: {value} (10^9 bytes a second)",
+    "bandwidth": "bandwidth_gbps: {value} (10^9 bytes a second)",
+    "latency": "latency_cycles: {mean: {value}, std: ..., min: ..., max: ...}",
+    "size": "size_bytes: {value}",
+    "clock": "clock_hz: {value}",
+    "frequency": "clock_hz: {value}",
+    "mean_cycles": "latency_cycles: {mean: {value}}",
     "reset_vector": "reset_vector_address: 0x...",
     "shared": "sharing_mode: shared",
 }
 """A key that people write, and the form that says what it means."""
 
 
-def good_form(key: str) -> str:
+def good_form(key: str, value: object = None) -> str:
     """What to write instead of a key that is known to be a bad form or a document's field name, or an empty text."""
-    return BAD_FORMS.get(key) or FIELDS.get(key, "").replace("{", "<").replace("}", ">")
+    given = str(value) if isinstance(value, int | float | str) and len(str(value)) < 40 else "..."
+    if key in BAD_FORMS:
+        return BAD_FORMS[key].replace("{value}", given)
+    return FIELDS.get(key, "").replace("{", "<").replace("}", ">")

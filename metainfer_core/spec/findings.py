@@ -9,6 +9,7 @@ from metainfer_core.values import Value
 Severity = Literal["error", "warning", "note"]
 
 CLASSES: dict[str, str] = {
+    "HW000": "not readable as strict YAML",
     "HW001": "missing required field",
     "HW002": "unknown key",
     "HW003": "wrong type",

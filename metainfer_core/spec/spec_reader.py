@@ -132,7 +132,7 @@ class SpecReader:
         found: dict[str, Any] = {}
         for key, value in data.items():
             if key not in fields:
-                self._unknown_key((*path, key), key, tuple(fields))
+                self._unknown_key((*path, key), key, tuple(fields), value)
                 continue
             read = self._value(fields[key], value, (*path, key), key)
             if read is not ABSENT:
@@ -273,8 +273,8 @@ class SpecReader:
         self._find("HW003", path, f"{key} must be {expected}, not {got!r}.", fix or f"Write {expected}.")
         return ABSENT
 
-    def _unknown_key(self, path: Path, key: str, known: tuple[str, ...]) -> None:
-        good = good_form(key)
+    def _unknown_key(self, path: Path, key: str, known: tuple[str, ...], value: object = None) -> None:
+        good = good_form(key, value)
         near = difflib.get_close_matches(key, known, 1, 0.7)
         if good:
             fix = f"Write {good}."

@@ -1,0 +1,104 @@
+"""The command `hwdoc-validator`: checks spec files before people rely on them."""
+
+from __future__ import annotations
+
+import datetime
+import json as json_format
+import sys
+from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from metainfer_core.cli import console
+from metainfer_core.errors import UnsupportedError
+from metainfer_core.files import read_bytes
+from metainfer_core.spec.findings import Finding
+from metainfer_core.spec.sarif import sarif
+from metainfer_core.spec.strict_yaml import BYTES_LIMIT
+from metainfer_core.spec.validate import validate
+
+MANUAL_CHECKS = "metainfer.manual_checks"
+"""Entry-point group of what compares a spec with its manual: `(data, source, manual) -> findings`."""
+ManualCheck = Callable[[bytes, str, Path], Iterable[Finding]]
+WITHOUT_MANUAL = "Not checked, for want of the manual: HW014, HW015 against the page, HW017 (--manual DOC)."
+
+
+def main() -> None:
+    """Entry point of the command `hwdoc-validator`."""
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.command(name="hwdoc-validator", epilog=EPILOG)(check)
+    console.run(app)
+
+
+EPILOG = (
+    "Example: hwdoc-validator hwspecs/rk3588_v1.0.0.yaml --format sarif. Exit status: 0 no error found · 1 errors "
+    "found · 2 bad input or usage."
+)
+
+
+def check(
+    specs: Annotated[list[Path], typer.Argument(metavar="SPEC.yaml...", help="Spec files.")],
+    manual: Annotated[
+        Path | None, typer.Option("--manual", metavar="DOC", help="The document to hold the values against.")
+    ] = None,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="text|json|sarif", help="How the findings are printed.")
+    ] = "text",
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    json: console.Json = False,
+) -> None:
+    """Finds what is wrong, doubtful or missing in spec files, each with line, reason and mend."""
+    if output_format not in ("text", "json", "sarif"):
+        raise typer.BadParameter(f"{output_format!r} is not one of text, json, sarif.", param_hint="--format")
+    chosen: Any = "json" if json else output_format
+    found = {str(path): findings_of(path, manual) for path in specs}
+    everything = [finding for findings in found.values() for finding in findings]
+    _print(chosen, found, manual is not None)
+    failing = ("error", "warning") if strict else ("error",)
+    console.verdict(any(finding.severity in failing for finding in everything))
+
+
+def findings_of(path: Path, manual: Path | None) -> tuple[Finding, ...]:
+    """All findings on one file, those against the manual too where one is given."""
+    data = read_bytes(path, "hardware spec", BYTES_LIMIT)
+    found = list(validate(data, str(path), datetime.date.today()))
+    if manual is not None:
+        checks = list(entry_points(group=MANUAL_CHECKS))
+        if not checks:
+            raise UnsupportedError(
+                "Comparing with a manual needs the document reader, which this installation does not have.",
+                "HW014, HW015 against the page and HW017 read the document; the other classes were not held back.",
+                "Run without --manual, or install meta-infer with the extra `ingest`.",
+            )
+        for entry in checks:
+            compare: ManualCheck = entry.load()
+            found += compare(data, str(path), manual)
+    return tuple(sorted(found, key=lambda finding: (finding.line, finding.column, finding.code, finding.message)))
+
+
+def _print(chosen: Literal["text", "json", "sarif"], found: dict[str, tuple[Finding, ...]], with_manual: bool) -> None:
+    if chosen == "sarif":
+        sys.stdout.write(json_format.dumps(sarif(found, version("meta-infer")), indent=2, ensure_ascii=False) + "\n")
+        return
+    listed = [{"file": path, **finding.plain()} for path, findings in found.items() for finding in findings]
+    data = {"findings": listed, "files": list(found), "with_manual": with_manual}
+    console.emit(chosen == "json", data, _text(found, with_manual))
+
+
+def _text(found: dict[str, tuple[Finding, ...]], with_manual: bool) -> str:
+    lines = []
+    for path, findings in found.items():
+        for finding in findings:
+            place = f"{path}:{finding.line}:{finding.column}"
+            lines += [f"{place}: {finding.severity} {finding.code}: {finding.message}", f"    fix: {finding.fix}"]
+        counts = {name: sum(finding.severity == name for finding in findings) for name in ("error", "warning", "note")}
+        summary = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+        lines.append(f"{path}: {summary}")
+    return "\n".join(lines if with_manual else [*lines, WITHOUT_MANUAL])
