@@ -1,0 +1,110 @@
+"""Which number belongs to which name: the nearest, in the same clause, with no rival between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hwdoc_ingest.number_phrases import Amount
+from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies
+
+CLAUSE_END = re.compile(r"[;|。；]|\.\s|…")
+BARE_SIZE = re.compile(
+    r"^\W*(?:total|totally|support\w*)?\s*(?:the\s+)?(?:size|capacity|容量|大小)\b\s*(?:is|:|：|of)?\s*$", re.IGNORECASE
+)
+UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
+NEGATED = re.compile(r"\b(?:not|no|without|except|reserved)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A number with the rule whose name it stands at."""
+
+    rule: QuantityRule
+    amount: Amount
+    start: int
+    end: int
+    """Stretch of the text from name to number."""
+    cost: float
+    """0 where they touch; more with every word between."""
+    by_heading: bool = False
+
+
+def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
+    """For each number of a sentence the rule that fits it best, if any."""
+    active = [rule for rule in rules if applies(rule, tagged)]
+    parameters = tagged.of("parameter")
+    for amount in tagged.amounts:
+        options = [
+            option
+            for rule in active
+            if rule.dimension == amount.dimension and _plausible(rule, amount)
+            for option in _options(tagged, rule, amount, parameters)
+        ]
+        if options:
+            best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
+            yield best
+            yield from (
+                o
+                for o in options
+                if o.cost <= best.cost + 1.5 and o.rule.field != best.rule.field and _joint(tagged, o, best)
+            )
+
+
+def _plausible(rule: QuantityRule, amount: Amount) -> bool:
+    if amount.form == "list" and not rule.lists:
+        return False
+    return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
+
+
+def _options(tagged: Tagged, rule: QuantityRule, amount: Amount, parameters: Sequence[object]) -> Iterator[Attached]:
+    text = tagged.text
+    for match in rule.parameter.finditer(text):
+        if not any(s.start < match.end() and s.end > match.start() for s in parameters):  # type: ignore[attr-defined]
+            continue
+        if match.start() < amount.end and match.end() > amount.start:
+            if match.start() <= amount.start and match.end() >= amount.end:
+                yield Attached(rule, amount, match.start(), match.end(), 0.0)
+            continue
+        cost = _cost(tagged, rule, amount, match.start(), match.end())
+        if cost is not None:
+            yield Attached(rule, amount, min(amount.start, match.start()), max(amount.end, match.end()), cost)
+    if (
+        tagged.statement.path
+        and BARE_SIZE.match(text[: amount.start])
+        and rule.parameter.search(tagged.statement.path[-1])
+    ):
+        yield Attached(rule, amount, 0, amount.end, 1.0, by_heading=True)
+
+
+def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: int) -> float | None:
+    """How far name and number are apart; None where they cannot belong together."""
+    text = tagged.text
+    ahead = amount.end <= start
+    if (ahead and not rule.before) or (not ahead and not rule.after):
+        return None
+    gap = text[amount.end : start] if ahead else text[end : amount.start]
+    if CLAUSE_END.search(gap) or UNKNOWN.search(gap) or NEGATED.search(gap):
+        return None
+    rivals = [a for a in tagged.amounts if a is not amount and a.dimension == amount.dimension]
+    if any((amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals):
+        return None
+    count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", gap))
+    if count > (rule.gap_words if ahead else rule.gap_words + 3):
+        return None
+    commas = gap.count(",") + gap.count("，") + gap.count("/")
+    joins = len(re.findall(r"\b(?:and|or|with)\b|[和及]", gap))
+    if ahead and (commas or joins):
+        return None
+    plain = 0.0 if ahead else 0.3
+    if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
+        plain = -0.2
+    return count + 2.5 * commas + 2 * joins + plain + (0.5 if len(gap) > 25 else 0)
+
+
+def _joint(tagged: Tagged, other: Attached, best: Attached) -> bool:
+    """Whether one number is said of two names joined by `and` (`for both instruction cache and data cache`)."""
+    names = sorted([(other.start, other.end), (best.start, best.end)])
+    between = tagged.text[min(names[0][1], names[1][1]) : max(names[0][1], names[1][1])]
+    return bool(re.search(r"\bboth\b", tagged.text, re.IGNORECASE)) and len(between) < 40

@@ -1,0 +1,285 @@
+"""From tagged statements to candidates: fields, bounds, instance, sharing, strength, and the place on the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from hwdoc_ingest.attach import Attached, attach
+from hwdoc_ingest.confidence import confidence
+from hwdoc_ingest.fields import FIELDS
+from hwdoc_ingest.number_phrases import Amount, find_amounts
+from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
+from hwdoc_ingest.statement import Cell
+from metainfer_core.spec.draft import Candidate
+
+UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
+CONDITION_HEADER = re.compile(r"^(?:test\s+)?conditions?\b|条件", re.IGNORECASE)
+HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
+MAX_TEXT = 240
+
+
+def bind(
+    tagged: Tagged, source: str, method: str, quantities: Sequence[QuantityRule], finders: Sequence[FindRule]
+) -> Iterator[Candidate]:
+    """The candidates of one statement.
+
+    Args:
+        tagged: The statement with its spans.
+        source: Key of the document.
+        method: Name of the tagger.
+        quantities: Rules for numbers near names.
+        finders: Rules of their own form.
+    """
+    bounded = [cell for cell in tagged.statement.cells if cell.bound]
+    found: list[Found] = []
+    if bounded:
+        found += _from_row(tagged, bounded, quantities)
+    else:
+        found += [_from_sentence(tagged, attached) for attached in attach(tagged, quantities)]
+    for finder in finders:
+        found += finder(tagged)
+    for each in found:
+        yield _candidate(tagged, each, source, method)
+
+
+# Sentences ----------------------------------------------------------------------------------------------------------
+
+
+def _from_sentence(tagged: Tagged, attached: Attached) -> Found:
+    rule, amount = attached.rule, attached.amount
+    values = tuple(value / rule.scale for value in amount.values)
+    instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
+    sureness = rule.sureness * (0.97 ** max(0.0, attached.cost))
+    found = Found(rule.field, attached.start, attached.end, instance=instance, sureness=sureness)
+    return _with_values(found, values, amount, _bound_beside(tagged, amount))
+
+
+def _with_values(found: Found, values: tuple[float, ...], amount: Amount, bound: str) -> Found:
+    parts: dict[str, object] = dict(found.__dict__)
+    if amount.form == "tolerance":
+        parts |= {"min": values[0], "typ": values[1], "max": values[2]}
+    elif amount.form == "range":
+        parts |= {"min": values[0], "max": values[1]}
+    elif amount.form == "list":
+        parts["value"] = values
+    elif bound:
+        parts[bound] = values[0]
+    else:
+        parts["value"] = values[0]
+    return Found(**parts)  # type: ignore[arg-type]
+
+
+def _bound_beside(tagged: Tagged, amount: Amount) -> str:
+    """The bound that a word right before or after a number gives it, or an empty text."""
+    for span in tagged.of("bound"):
+        before = tagged.text[span.end : amount.start] if span.end <= amount.start else None
+        after = tagged.text[amount.end : span.start] if span.start >= amount.end else None
+        if before is not None and re.fullmatch(r"[\s:=]*(?:(?:of|is|be|a|an|about|to)\s+)*\(?", before):
+            return span.label
+        if (
+            before is not None
+            and re.fullmatch(r"(?:\s+[a-z]+){1,3}\s*(?:of|is|:)?\s*", before, re.IGNORECASE)
+            and span.label == "max"
+        ):
+            return span.label
+        if after is not None and re.fullmatch(r"\s*\(?", after):
+            return span.label
+    return ""
+
+
+# Rows ---------------------------------------------------------------------------------------------------------------
+
+
+def _from_row(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> Iterator[Found]:
+    """The values in the Min, Typ, Max and Value cells, bound to the parameter that the row's other cells name."""
+    rule = _row_rule(tagged, bounded, rules)
+    if rule is None:
+        return
+    for group in dict.fromkeys(cell.group for cell in bounded):
+        cells = [cell for cell in bounded if cell.group == group]
+        yield from _from_cells(tagged, rule, cells)
+
+
+def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> QuantityRule | None:
+    """The rule whose parameter the row names and whose dimension its unit has."""
+    dimensions = {a.dimension for cell in bounded for a in [_cell_amount(tagged, cell)] if a is not None}
+    parameters = tagged.of("parameter")
+    options = []
+    for rule in rules:
+        if rule.dimension not in dimensions or not applies(rule, tagged):
+            continue
+        for match in rule.parameter.finditer(tagged.text):
+            inside = any(c.start <= match.start() < c.end for c in bounded)
+            if not inside and any(s.start < match.end() and s.end > match.start() for s in parameters):
+                options.append((match.end() - match.start(), -match.start(), rule))
+    return max(options, key=lambda option: option[:2])[2] if options else None
+
+
+def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterator[Found]:
+    parts: dict[str, float] = {}
+    value: float | tuple[float, ...] | None = None
+    unsure = False
+    for cell in cells:
+        amount = _cell_amount(tagged, cell)
+        if amount is None or amount.dimension != rule.dimension:
+            continue
+        values = tuple(v / rule.scale for v in amount.values)
+        if not all(rule.low <= v <= rule.high for v in values):
+            return
+        unsure |= cell.ambiguous
+        if cell.bound == "value":
+            if value is not None and len(values) == 1:  # a default beside the choices
+                parts["typ"] = values[0]
+            elif amount.form == "range":
+                parts |= {"min": values[0], "max": values[1]}
+            elif amount.form == "tolerance":
+                parts |= {"min": values[0], "typ": values[1], "max": values[2]}
+            else:
+                value = values[0] if len(values) == 1 else values
+        elif cell.bound:
+            parts[cell.bound] = values[0] if cell.bound == "min" else values[-1]
+            if cell.bound == "max" and amount.form == "range":
+                parts.setdefault("min", values[0])
+    if value is None and not parts:
+        return
+    low, high = parts.get("min"), parts.get("max")
+    if low is not None and high is not None and low > high:
+        return
+    start, end = min(c.start for c in cells), max(c.end for c in cells)
+    instance = rule.instance(tagged, start, end) if rule.instance else None
+    if value is None and set(parts) == {"typ"} and len(cells) == 1:
+        value = parts.pop("typ") if not re.search(r"typ|nom|典型", cells[0].header, re.IGNORECASE) else None
+    if "typ" in parts and value is None:
+        value = parts["typ"]
+    first = min(c.start for c in tagged.statement.cells)
+    last = max(c.end for c in tagged.statement.cells)
+    yield Found(
+        rule.field,
+        first,
+        last,
+        value,
+        instance=instance,
+        sureness=min(0.97, rule.sureness + 0.04) * (0.5 if unsure else 1),
+        condition=_condition_cell(tagged),
+        min=parts.get("min"),
+        typ=parts.get("typ"),
+        max=parts.get("max"),
+    )
+
+
+def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:
+    """The number of a cell, with its unit from the cell, the header or the row's unit cell."""
+    text = tagged.statement.cell_text(cell).strip()
+    if not text or not any(s.start < cell.end and s.end > cell.start for s in tagged.of("value")):
+        return None
+    amounts = find_amounts(text)
+    if len(amounts) == 1 and amounts[0].unit is not None:
+        return amounts[0] if _is_whole(text, amounts[0]) else None
+    unit = _row_unit(tagged, cell)
+    if unit:
+        with_unit = f"{text} {unit}"
+        amounts = find_amounts(with_unit)
+        if len(amounts) == 1 and amounts[0].unit is not None:
+            return amounts[0] if _is_whole(with_unit, amounts[0]) else None
+        return None
+    return amounts[0] if len(amounts) == 1 and _is_whole(text, amounts[0]) else None
+
+
+def _is_whole(text: str, amount: Amount) -> bool:
+    """Whether nothing but the number phrase stands in a cell (`VCC + 0.3` is no number)."""
+    rest = text[: amount.start] + text[amount.end :]
+    return not re.search(r"[A-Za-z\d]{2,}|[-+*/]", re.sub(r"\([^()]*\)", "", rest))
+
+
+def _row_unit(tagged: Tagged, cell: Cell) -> str:
+    in_header = HEADER_UNIT.search(cell.header)
+    if in_header and not re.search(r"note|\d", in_header[1], re.IGNORECASE):
+        return in_header[1]
+    for other in tagged.statement.cells:
+        if UNIT_HEADER.search(other.header):
+            words = tagged.statement.cell_text(other).strip("()[] ").split()
+            return words[0].strip("()") if words else ""
+    if re.search(r"BYTE_?SIZE|\(bytes\)|in bytes", tagged.text, re.IGNORECASE):
+        return "bytes"
+    trailing = tagged.statement.cells[-1]
+    if trailing is not cell and trailing.bound is None:
+        word = tagged.statement.cell_text(trailing).strip("()[] ")
+        return word if 0 < len(word) <= 6 and not word[0].isdigit() else ""
+    return ""
+
+
+def _condition_cell(tagged: Tagged) -> str | None:
+    texts = [tagged.statement.cell_text(c) for c in tagged.statement.cells if CONDITION_HEADER.search(c.header)]
+    return " ".join(texts) or None
+
+
+# Candidates ---------------------------------------------------------------------------------------------------------
+
+
+def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candidate:
+    statement = tagged.statement
+    value = found.value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, tuple):
+        value = tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in value)
+    return Candidate(
+        field=found.field,
+        value=value,
+        unit=FIELDS[found.field].unit,
+        min=found.min,
+        typ=found.typ,
+        max=found.max,
+        instance=found.instance,
+        strength=_strength(tagged),
+        sharing=_sharing(tagged, found),
+        condition=found.condition or _condition(tagged, found),
+        source=source,
+        page=statement.page,
+        box=_rounded(statement.box(found.start, found.end)),
+        text=_excerpt(statement.text, found.start, found.end),
+        confidence=confidence(found.sureness, statement),
+        method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
+    )
+
+
+def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
+    return None if box is None else (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
+
+
+def _excerpt(text: str, start: int, end: int) -> str:
+    """The whole statement if short, else the words around the value."""
+    if len(text) <= MAX_TEXT:
+        return text
+    middle = (start + end) // 2
+    left = max(0, min(start, middle - MAX_TEXT // 2))
+    return text[left : max(end, left + MAX_TEXT)][: 2 * MAX_TEXT]
+
+
+def _strength(tagged: Tagged) -> Literal["must", "recommended"] | None:
+    for span in tagged.of("strength"):
+        return "must" if span.label == "must" else "recommended"
+    for part in reversed(tagged.statement.path):
+        if re.search(r"absolute maximum|maximum ratings?|绝对最大", part, re.IGNORECASE):
+            return "must"
+        if re.search(r"recommended|推荐", part, re.IGNORECASE):
+            return "recommended"
+    return None
+
+
+def _sharing(tagged: Tagged, found: Found) -> Literal["shared", "per_core"] | None:
+    if not re.search(r"cache|memory|tcm|sram", found.field):
+        return None
+    labels = {span.label for span in tagged.of("sharing")}
+    if len(labels) != 1:
+        return None
+    return "shared" if labels == {"shared"} else "per_core"
+
+
+def _condition(tagged: Tagged, found: Found) -> str | None:
+    for span in tagged.of("condition"):
+        if span.start >= found.end - 1 and span.start - found.end < 30:
+            return tagged.text[span.start : span.end].strip(" ,()@=") or None
+    return None

@@ -1,0 +1,194 @@
+"""Which words of a page come from its text layer and which must be read from its image.
+
+A text layer may be empty (a scan), hold only bullets (text painted as pictures), or stand beside a picture of text. So
+the ink on the page decides: what is drawn but not covered by words of the text layer, and looks like lines of text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
+from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
+
+DPI = 170
+"""Resolution for reading: 150 to 200 dpi is where the engines are at their best."""
+LOOK_DPI = 72
+"""Resolution for looking whether there is text at all."""
+MAX_PIXELS = 30_000_000
+"""Largest picture that is rendered; a larger page is rendered more coarsely."""
+FEW_GLYPHS = 150
+"""A page with fewer letters and digits in its text layer is looked at."""
+LARGE_PICTURE = 0.2
+"""Share of the page that a picture must cover to be looked at on a page that has a text layer."""
+MIN_LINES = 4
+CERTAIN = 0.5
+"""Words that the engine is less sure of are left out."""
+
+
+def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = default_engine) -> tuple[Page, str]:
+    """A page with its words, and a note on what was read from its image (or an empty text)."""
+    page = file.page(number)
+    region = _region_to_read(file, page)
+    if region is None:
+        return page, ""
+    return _with_ocr(file, page, region, engine()), ""
+
+
+def _region_to_read(file: PdfFile, page: Page) -> Box | None:
+    """The part of a page that shows text which its text layer lacks, or None."""
+    glyphs = sum(c.isalnum() for word in page.words for c in word.text)
+    handle = file.open_page(page.number)
+    try:
+        if glyphs < FEW_GLYPHS:
+            whole = (0.0, 0.0, page.width, page.height)
+            return whole if _shows_text(_ink(handle, page, page.words), whole) else None
+        pictures = _pictures(handle, page)
+        if not pictures:
+            return None
+        ink = _ink(handle, page, page.words)
+        for picture in pictures:
+            covered = sum(c.isalnum() for w in page.words if _inside(w.box, picture) for c in w.text)
+            if covered < FEW_GLYPHS and _shows_text(ink, picture):
+                return picture
+        return None
+    finally:
+        handle.close()
+
+
+def _pictures(handle: pypdfium2.PdfPage, page: Page) -> list[Box]:
+    """Large pictures on the page, the largest first."""
+    boxes = []
+    for item in handle.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2):
+        left, bottom, right, top = item.get_bounds()
+        if (right - left) * (top - bottom) > LARGE_PICTURE * page.width * page.height:
+            boxes.append((max(0.0, left), max(0.0, page.height - top), min(right, page.width), page.height - bottom))
+    return sorted(boxes, key=lambda box: -(box[2] - box[0]) * (box[3] - box[1]))[:4]
+
+
+def _inside(box: Box, outer: Box) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
+
+
+def _ink(handle: pypdfium2.PdfPage, page: Page, words: Sequence[Word]) -> npt.NDArray[np.bool_]:
+    """What is dark on the page and not covered by its text layer, at LOOK_DPI."""
+    scale = _scale(page, LOOK_DPI)
+    gray = render(handle, scale).mean(axis=2)
+    ink: npt.NDArray[np.bool_] = gray < min(160.0, float(gray.mean()) - 30)
+    for word in words:
+        left, top, right, bottom = (int(edge * scale) for edge in word.box)
+        ink[max(0, top - 1) : bottom + 2, max(0, left - 1) : right + 2] = False
+    return ink
+
+
+def _shows_text(ink: npt.NDArray[np.bool_], region: Box) -> bool:
+    """Whether the ink of a region forms lines: strips of text height with white between them.
+
+    Each of six vertical bands is looked at on its own, so that a slight skew does not smear the strips.
+    """
+    scale = LOOK_DPI / 72
+    part = ink[int(region[1] * scale) : int(region[3] * scale), int(region[0] * scale) : int(region[2] * scale)]
+    if part.size == 0:
+        return False
+    best = 0
+    for band in np.array_split(part, 6, axis=1):
+        rows = band.mean(axis=1) > 0.02
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], rows.astype(np.int8), [0]))))
+        heights = (edges[1::2] - edges[::2]) / scale
+        best = max(best, int(np.count_nonzero((heights >= 4) & (heights <= 22))))
+    return best >= MIN_LINES
+
+
+def _scale(page: Page, dpi: float) -> float:
+    scale = dpi / 72
+    pixels = page.width * page.height * scale * scale
+    return scale if pixels <= MAX_PIXELS else scale * math.sqrt(MAX_PIXELS / pixels)
+
+
+def render(handle: pypdfium2.PdfPage, scale: float) -> Image:
+    """The page as an image: height, width, 3 (blue, green, red), `scale` pixels a point."""
+    bitmap = handle.render(scale=scale, rev_byteorder=False, prefer_bgrx=False)
+    try:
+        pixels = bitmap.to_numpy()
+        if pixels.ndim == 2 or pixels.shape[2] == 1:
+            pixels = np.repeat(pixels.reshape(*pixels.shape[:2], 1), 3, axis=2)
+        return np.ascontiguousarray(pixels[:, :, :3])
+    finally:
+        bitmap.close()
+
+
+def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> Page:
+    """The page with the words of a region read from its image; words of the text layer stay where none was read."""
+    scale = _scale(page, DPI)
+    handle = file.open_page(page.number)
+    try:
+        image = render(handle, scale)
+    finally:
+        handle.close()
+    left, top, right, bottom = (int(edge * scale) for edge in region)
+    image = np.ascontiguousarray(image[top:bottom, left:right])
+    seen = [word for word in engine.read(image) if word.sure >= CERTAIN and word.text.strip()]
+    angle = skew(seen)
+    read = [_word(word, scale, (left, top), page, angle) for word in seen]
+    kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
+    rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
+    return Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
+
+
+def turned(point: tuple[float, float], page: Page, angle: float) -> tuple[float, float]:
+    """A point of the page turned by `angle` around its middle, so that rising lines become level."""
+    x, y = point[0] - page.width / 2, point[1] - page.height / 2
+    cosine, sine = math.cos(-angle), math.sin(-angle)
+    return x * cosine - y * sine + page.width / 2, x * sine + y * cosine + page.height / 2
+
+
+def as_shown(box: Box, page: Page) -> Box:
+    """A box of a straightened page as it stands on the page as shown."""
+    if not page.skew:
+        return box
+    corners = [turned((x, y), page, -page.skew) for x in (box[0], box[2]) for y in (box[1], box[3])]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _word(word: SeenWord, scale: float, offset: tuple[int, int], page: Page, angle: float) -> Word:
+    points = [turned(((x + offset[0]) / scale, (y + offset[1]) / scale), page, angle) for x, y in word.corners]
+    top, bottom = (points[0][1] + points[1][1]) / 2, (points[2][1] + points[3][1]) / 2
+    height = max(bottom - top, 1.0)
+    box = (points[0][0], top, points[1][0], bottom)
+    return Word(word.text, box, 0.72 * height, bottom - 0.25 * height, sure=word.sure)
+
+
+def _drawn_rulings(image: Image, scale: float, offset: tuple[int, int], page: Page, angle: float) -> list[Ruling]:
+    """Straight lines in the picture, level and upright, at least 40 points long."""
+    import cv2
+
+    gray = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    height, width = gray.shape
+    if angle:
+        centre = (page.width / 2 * scale - offset[0], page.height / 2 * scale - offset[1])
+        turn = cv2.getRotationMatrix2D(centre, math.degrees(angle), 1.0)
+        gray = np.asarray(cv2.warpAffine(gray, turn, (width, height), borderValue=(255.0,)))
+    dark = (gray < 150).astype(np.uint8)
+    rulings = []
+    length = int(40 * scale)
+    for kernel in ((length, 1), (1, length)):
+        lines = cv2.morphologyEx(
+            cv2.dilate(dark, np.ones((2, 2), np.uint8)), cv2.MORPH_OPEN, np.ones(kernel[::-1], np.uint8)
+        )
+        count, _, stats, _ = cv2.connectedComponentsWithStats(lines)
+        for x, y, wide, high, _ in stats[1:count]:
+            if min(wide, high) <= 5 * scale:
+                box = tuple(
+                    float(edge) / scale
+                    for edge in (x + offset[0], y + offset[1], x + wide + offset[0], y + high + offset[1])
+                )
+                rulings.append(Ruling((box[0], box[1], box[2], box[3])))
+    return rulings

@@ -1,0 +1,99 @@
+"""Reads a PDF: pages to words (text layer or OCR), words to statements, statements to candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hwdoc_ingest.bind import bind
+from hwdoc_ingest.confidence import weigh
+from hwdoc_ingest.ocr_pages import as_shown, read_page
+from hwdoc_ingest.pages import Page, PdfFile
+from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
+from hwdoc_ingest.rules.rule import Tagged
+from hwdoc_ingest.sections import Outline, body_size, statements
+from hwdoc_ingest.statement import Statement
+from hwdoc_ingest.tables import PathAt, Table, read_tables
+from hwdoc_ingest.tagger import RuleTagger, Tagger
+from hwdoc_ingest.text_lines import drop_furniture, text_lines
+from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.values import sha256
+
+
+def read_pdf(path: Path, key: str, progress: Progress) -> Reading:
+    """All candidates of a PDF file; raises InputError when it is locked, broken or too large."""
+    data = read_bytes(path, "PDF", 512 * MEBIBYTE)
+    return read_pdf_bytes(data, key, path.name, progress)
+
+
+def read_pdf_bytes(data: bytes, key: str, file_name: str, progress: Progress, tagger: Tagger | None = None) -> Reading:
+    """All candidates of a PDF.
+
+    Args:
+        data: The file's bytes.
+        key: Key of the document in the draft's sources.
+        file_name: Its name, for messages and as its title.
+        progress: Called for every page.
+        tagger: Marks spans; by rules if not given.
+    """
+    tagger = tagger or RuleTagger(PARAMETERS)
+    with PdfFile(data, file_name) as file:
+        pages = []
+        notes: list[str] = []
+        for number in range(1, file.count + 1):
+            page, note = read_page(file, number)
+            pages.append(page)
+            notes += [note] if note else []
+            progress("reading pages", number, file.count)
+    by_ocr = tuple(page.number for page in pages if page.by_ocr)
+    found = document_statements(drop_furniture(pages))
+    candidates = []
+    for statement, spans in zip(found, tagger.tag(found), strict=True):
+        page = pages[statement.page - 1]
+        for candidate in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
+            candidates.append(_on_page(candidate, page))
+    source = DraftSource(
+        title=Path(file_name).stem,
+        document_digest=sha256(data),
+        file_name=file_name,
+        pages=len(pages),
+        pages_by_ocr=by_ocr,
+    )
+    return Reading(key=key, source=source, candidates=weigh(candidates), notes=tuple(notes))
+
+
+def _on_page(candidate: Candidate, page: Page) -> Candidate:
+    """The candidate with its box on the page as shown; a scanned page was read straightened."""
+    if candidate.box is None or not page.skew:
+        return candidate
+    left, top, right, bottom = as_shown(candidate.box, page)
+    box = round(left, 2), round(top, 2), round(right, 2), round(bottom, 2)
+    return Candidate(**{**candidate.__dict__, "box": box})
+
+
+def document_statements(pages: Sequence[Page]) -> list[Statement]:
+    """Sentences and table rows of all pages, in the order of the pages."""
+    return list(_statements(pages))
+
+
+def _statements(pages: Sequence[Page]) -> Iterator[Statement]:
+    size = body_size([line for page in pages for line in text_lines(page)])
+    outline = Outline()
+    open_table: Table | None = None
+    for page in pages:
+        rows, used, open_table = read_tables(page, open_table, PathAt([]))
+        rest = tuple(word for at, word in enumerate(page.words) if at not in used)
+        prose = replace(page, words=rest)
+        marks: list[tuple[float, tuple[str, ...]]] = [(0.0, outline.path())]
+        for statement in statements(page.number, text_lines(prose), outline, size, page.by_ocr):
+            box = statement.box(0, len(statement.text))
+            marks.append((box[1] if box else 0.0, outline.path()))
+            yield statement
+        path_at = PathAt(sorted(marks, key=lambda mark: mark[0]))
+        for row in rows:
+            box = row.box(0, len(row.text))
+            path = (*path_at(box[1] if box else 0.0), *row.path)
+            yield Statement(row.page, row.text, row.words, row.places, path, row.cells, row.by_ocr)

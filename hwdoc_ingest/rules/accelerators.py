@@ -1,0 +1,176 @@
+"""NPU, GPU and DSP: throughput, data types, frameworks, models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+
+_NPU = words(r"\bNPU\b|neural|AI engine|神经网络|\bKPU\b|deep learning|accelerat")
+_GPU = words(r"\bGPU\b|graphics|Mali|shader|3D|PowerVR|图形")
+_TERA = 1e12
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "npu.tops",
+        "operation rate",
+        words(r"\bNPU\b|neural[- ]network|\bcomput(?:e|ing) power\b|processing performance|performance|算力|\bTOPS\b"),
+        context=_NPU,
+        low=0.01,
+        high=1000,
+        scale=_TERA,
+        gap_words=5,
+        sureness=0.92,
+        forbids=words(r"\bGPU\b"),
+    ),
+    QuantityRule(
+        "npu.cores",
+        "count",
+        words(r"\bNPU cores?\b|\bneural (?:network )?cores?\b"),
+        low=1,
+        high=64,
+        gap_words=0,
+        after=False,
+        forbids=words(r"work independently and"),
+    ),
+    QuantityRule(
+        "npu.sram.size_bytes",
+        "bytes",
+        words(r"\binternal buffer\b|\bNPU (?:internal )?(?:SRAM|buffer|RAM)\b|\bbuffer\b"),
+        context=_NPU,
+        low=1024,
+        high=1 << 28,
+        gap_words=2,
+        sureness=0.8,
+    ),
+    QuantityRule(
+        "npu.macs_per_cycle",
+        "count",
+        words(r"\b(?:int\d+\s+)?MACs?(?: operations?)? per (?:cycle|clock)\b|\bMACs?/cycle\b"),
+        low=1,
+        high=1e7,
+        gap_words=2,
+        after=False,
+    ),
+    QuantityRule(
+        "gpu.cores",
+        "count",
+        words(r"\bshader cores?\b|-core-\w+|\bGPU cores?\b"),
+        context=_GPU,
+        low=1,
+        high=256,
+        gap_words=0,
+        after=False,
+    ),
+    QuantityRule(
+        "gpu.l2_cache.size_bytes",
+        "bytes",
+        words(r"\bL2 Cache\b"),
+        context=_GPU,
+        low=1024,
+        high=1 << 28,
+        gap_words=3,
+        sureness=0.7,
+        forbids=words(r"\d\s*x\s*\d"),
+    ),
+    QuantityRule(
+        "gpu.gflops",
+        "operation rate",
+        words(r"\bwhen\b|\bGPU\b|\bperformance\b"),
+        context=_GPU,
+        low=0.1,
+        high=1e6,
+        scale=1e9,
+        gap_words=3,
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "gpu.fill_rate_mpix_s",
+        "count",
+        words(r"(?<=\d)\s?M[Pp]ix(?:els?)?/s(?:ec)?\b"),
+        context=_GPU,
+        low=1,
+        high=1e6,
+        gap_words=0,
+        after=False,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "cpu.peak_flops",
+        "operation rate",
+        words(r"\bpeak (?:performance|FLOPS)\b|(?<=FLOPS)\s*\(|\bfloating[- ]point\b"),
+        low=1e5,
+        high=1e14,
+        gap_words=2,
+        forbids=words(r"\bGPU\b|\bNPU\b|neural"),
+        forbids_path=words(r"GPU|NPU|graphics|neural"),
+        sureness=0.8,
+    ),
+)
+
+_TYPE = re.compile(
+    r"\bu?int(?:eger)?\s?-?\s?(4|8|16|32)\b|\b(?:fp|float(?:ing)?(?:[- ]point)?)\s?-?\s?(8|16|32)\b|"
+    r"\b(bf|bfloat|bfp)\s?-?\s?16\b|\btf\s?-?\s?32\b",
+    re.IGNORECASE,
+)
+_FRAMEWORKS = re.compile(r"\bframeworks?\b[^:：]{0,30}?(?:[:：]|such as|including|like)\s*(.{4,160})", re.IGNORECASE)
+_GPU_MODEL = re.compile(
+    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*MP\d|\s*MC\d|\s+\d-Core-\w+)?(?:\s*\(?MP\d\)?)?|\bPowerVR\s+\w+|"
+    r"\bAdreno\s+\d+|\bGC\d{3,4}\w*",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\s*(KB|MB)\b|\b(\d+)\s*(KB|MB)\s*[x×]\s*(\d+)\b", re.IGNORECASE)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Lists of data types and frameworks, the GPU's model, and sizes written as a product."""
+    text = tagged.text
+    near = text + " " + " ".join(tagged.statement.path[-3:])
+    if _NPU.search(near):
+        yield from _types(text)
+        yield from _frameworks(text)
+    if _GPU.search(near):
+        model = _GPU_MODEL.search(text)
+        if model:
+            yield Found("gpu.model", model.start(), model.end(), model.group(), sureness=0.85)
+            many = re.search(r"\b(\d)-Core|\bM[PC](\d)\b", model.group())
+            if many:
+                yield Found("gpu.cores", model.start(), model.end(), float(many[1] or many[2]), sureness=0.7)
+    for match in _TIMES.finditer(text):
+        count, size, unit = (match[1], match[2], match[3]) if match[1] else (match[6], match[4], match[5])
+        total = float(count) * float(size) * {"KB": 1024, "MB": 1 << 20}[unit.upper()]
+        if re.search(r"internal buffer", text, re.IGNORECASE) and _NPU.search(near):
+            yield Found("npu.sram.size_bytes", match.start(), match.end(), total, sureness=0.85)
+        elif re.search(r"L2 cache", text, re.IGNORECASE) and _GPU.search(near):
+            yield Found("gpu.l2_cache.size_bytes", match.start(), match.end(), total, sureness=0.85)
+
+
+def _types(text: str) -> Iterator[Found]:
+    found = list(_TYPE.finditer(text))
+    names = tuple(dict.fromkeys(_type_name(m) for m in found))
+    if (
+        len(names) > 1
+        and found[-1].end() - found[0].start() < 30 * len(names)
+        and not re.search(r"macs? |mac operations per", text, re.IGNORECASE)
+    ):
+        yield Found("npu.data_types", found[0].start(), found[-1].end(), names, sureness=0.8)
+
+
+def _type_name(match: re.Match[str]) -> str:
+    name = match.group().lower()
+    if match[3]:
+        return "BFP16" if match[3].lower() == "bfp" else "BF16"
+    if name.startswith("tf"):
+        return "TF32"
+    return f"FP{match[2]}" if match[2] else ("UINT" if name.startswith("u") else "INT") + match[1]
+
+
+def _frameworks(text: str) -> Iterator[Found]:
+    match = _FRAMEWORKS.search(text)
+    if not match:
+        return
+    listed = re.split(r"\b(?:can|etc|are|is)\b|[.;。]", match[1])[0]
+    names = tuple(n.strip() for n in re.split(r"[,/、]|\band\b", listed) if 1 < len(n.strip()) < 24)
+    if len(names) > 1:
+        yield Found("npu.frameworks", match.start(1), match.start(1) + len(listed.rstrip(" ,")), names, sureness=0.85)

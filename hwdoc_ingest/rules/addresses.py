@@ -1,0 +1,106 @@
+"""Addresses: memory maps, register offsets, reset and interrupt vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.fields import address
+from hwdoc_ingest.rules.rule import Found, Tagged
+
+HEX = r"(?:0x[\dA-Fa-f]{1,4}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4,8}|\b[\dA-Fa-f]{2,8}h\b)"
+_HEX = re.compile(HEX)
+_RANGE = re.compile(
+    rf"^(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|?\s*(?P<start>{HEX})\s*(?:-|~|to|\||"
+    rf"至)\s*(?P<end>{HEX})\s*\|?\s*(?P<after>.*)$"
+)
+_MEMORY = re.compile(r"\b(?:S?D?RAM|SRAM|ROM|DDR|DRAM|flash|memory|TCM|[ID]CCM|TCDM|cache RAM)\b", re.IGNORECASE)
+_RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
+_RESET = re.compile(
+    rf"\b(?:reset (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)", re.IGNORECASE
+)
+_VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
+_SIZE = re.compile(r"\(?\b(\d+)\s?(kB|KB|MB|GB)\b\)?", re.IGNORECASE)
+
+
+def hex_number(text: str) -> int:
+    """The number that a printed hexadecimal address stands for: `0x0004_0000`, `H'A0000000`, `24H`."""
+    return int(re.sub(r"^0x|^H'|h$|_", "", text.strip(), flags=re.IGNORECASE), 16)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Regions and blocks of a memory map, register offsets, vectors."""
+    yield from _map_row(tagged)
+    yield from _offsets(tagged)
+    yield from _reset(tagged)
+    text, match = tagged.text, _VECTOR.match(tagged.text)
+    if match and re.search(
+        r"interrupt|vector|restart|priority|address",
+        tagged.path_text + " ".join(c.header for c in tagged.statement.cells),
+        re.IGNORECASE,
+    ):
+        name = match["name"].strip()
+        if re.search(r"[A-Z]{3}", name):
+            yield Found(
+                "interrupts.vector",
+                match.start("at"),
+                match.end("at"),
+                address(hex_number(text[match.start("at") : match.end("at")])),
+                instance=name,
+                sureness=0.85,
+            )
+
+
+def _map_row(tagged: Tagged) -> Iterator[Found]:
+    match = _RANGE.match(tagged.text)
+    if not match:
+        return
+    start, end = hex_number(match["start"]), hex_number(match["end"])
+    name = re.sub(r"^0x[\da-f]+\s*\|\s*", "", (match["name"] or match["after"]).strip(" |:"), flags=re.IGNORECASE)
+    if (
+        end <= start
+        or end - start < 15
+        or not name
+        or len(name) > 70
+        or _RESERVED.search(name)
+        or (len(_HEX.findall(tagged.text)) > 3 and not tagged.statement.is_row)
+    ):
+        return
+    label = re.sub(r"\s*\(.*\)\s*$", "", name.split("|")[0]).strip()
+    if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", label):
+        return
+    at, stop = match.start("start"), match.end("start")
+    if _MEMORY.search(label) or re.fullmatch(r"[ID]CCM", label):
+        yield Found("memory.region.base", at, stop, address(start), instance=label, sureness=0.88)
+        yield Found(
+            "memory.region.size_bytes", at, match.end("end"), float(end - start + 1), instance=label, sureness=0.75
+        )
+    else:
+        yield Found("mmio.base", at, stop, address(start), instance=label, sureness=0.85)
+
+
+def _offsets(tagged: Tagged) -> Iterator[Found]:
+    cells = tagged.statement.cells
+    offset = next((c for c in cells if re.search(r"\boffset\b|偏移", c.header, re.IGNORECASE)), None)
+    named = next(
+        (c for c in cells if re.search(r"\b(?:name|register|symbol)\b|名称|寄存器", c.header, re.IGNORECASE)), None
+    )
+    if offset is None or named is None or named is offset:
+        return
+    text, name = tagged.statement.cell_text(offset), re.sub(r"\s+", "", tagged.statement.cell_text(named))
+    found = re.fullmatch(rf"\s*(?:{HEX}|[\dA-Fa-f]{{2,4}})\s*", text)
+    if found and re.fullmatch(r"[A-Za-z]\w{1,40}", name):
+        yield Found(
+            "register.offset", offset.start, offset.end, address(hex_number(text)), instance=name, sureness=0.88
+        )
+
+
+def _reset(tagged: Tagged) -> Iterator[Found]:
+    text = tagged.text
+    if not re.search(r"\breset\b|复位", text + tagged.path_text, re.IGNORECASE):
+        return
+    match = _RESET.search(text) or re.search(rf"\breset vectors?\b.{{0,40}}?(?P<at>{HEX})", text, re.IGNORECASE)
+    if match:
+        word = match["at"]
+        number = 0 if "zero" in word.lower() else hex_number(word)
+        yield Found("reset.vector", match.start("at"), match.end("at"), address(number), sureness=0.75)

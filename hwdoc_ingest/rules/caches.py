@@ -1,0 +1,141 @@
+"""Caches: size, line, ways, write policy, by level and kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.number_phrases import NUMBER_WORDS
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+
+_SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
+L1I = words(
+    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\(?\b(?:instruction|"
+    r"instr\.?)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
+    rf"{_SIZE}|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?I\b(?:[ -]?cache)?|\binstruction caches of\b"
+    r"|指令\s*(?:高速)?(?:缓存|cache)"
+)
+L1D = words(
+    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?:data|operand)[ -]*(?:L1[ -]*)?cache"
+    r"(?!\s*(?:line|block|controller))"
+    rf"{_SIZE}|\bD[- ]?cache{_SIZE}\b|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
+)
+L2 = words(
+    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:unified\s+|shared\s+)?caches?\b|二级缓存|L2\s*缓存"
+)
+L3 = words(
+    r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b\s*(?:unified\s+|"
+    r"shared\s+)?caches?\b|三级缓存|L3\s*缓存"
+)
+ANY = re.compile("|".join(p.pattern for p in (L1I, L1D, L2, L3)), re.IGNORECASE)
+_GPU = words(r"\bgpu\b|graphics|mali|shader")
+_DSP = words(r"\bdsp\b|hifi\s?\d")
+_NOT_SIZE = words(
+    r"\b(?:lines?|blocks?|ways?|banks?|sets?|mapped into|address(?:es)? (?:range|space)|pages?|"
+    r"offset)\s*(?:size|length|of)"
+)
+_KB = 1024.0
+
+
+def _size(field: str, name: re.Pattern[str], low: float, high: float, **more: object) -> QuantityRule:
+    return QuantityRule(field, "bytes", name, low=low, high=high, instance=instances.core, lists=True, **more)  # type: ignore[arg-type]
+
+
+RULES: tuple[QuantityRule, ...] = (
+    _size("cpu.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, forbids=_NOT_SIZE, forbids_path=_DSP, gap_words=2),
+    _size("cpu.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, forbids=_NOT_SIZE, forbids_path=_DSP, gap_words=2),
+    _size("dsp.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, context=_DSP, forbids=_NOT_SIZE, gap_words=2, sureness=0.92),
+    _size("dsp.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, context=_DSP, forbids=_NOT_SIZE, gap_words=2, sureness=0.92),
+    _size("cpu.l2_cache.size_bytes", L2, 4 * _KB, 1 << 28, forbids=_NOT_SIZE, forbids_path=_GPU, gap_words=2),
+    _size("cpu.l3_cache.size_bytes", L3, 4 * _KB, 1 << 30, forbids=_NOT_SIZE, forbids_path=_GPU, gap_words=2),
+)
+
+_N = r"(\d{1,3}|" + "|".join(w for w in NUMBER_WORDS if w.isascii()) + r")"
+_WAYS = re.compile(
+    rf"\b{_N}(?:\s*-?\s*way)?(?:,?\s*(?:or|and|,|/)\s*{_N})?\s*-?\s*way\b(?!\s*(?:out|issue|super))|"
+    rf"(\bdirect[ -]mapp(?:ed|ing)\b)",
+    re.IGNORECASE,
+)
+_LINE = re.compile(
+    r"(?:(?:block|line)\s*(?:size|length)?\s*(?:of|is|:|=)?\s*(\d{1,4})\s*-?\s*(?:bytes?|"
+    r"B)\b(?:\s*or\s*(\d{1,4})\s*-?\s*(?:bytes?|B)\b)?)"
+    r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b",
+    re.IGNORECASE,
+)
+_POLICY = re.compile(
+    r"\b(?:copy[ -]?back/?\s*/?\s*write[ -]?through(?:\s+selectable)?|write[ -]?(?:through|"
+    r"back)(?:[\w ,/-]{0,20}?(?:no\s+)?write[ -]?allocate)?)\b",
+    re.IGNORECASE,
+)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Ways, line length and write policy of the cache that the sentence or its heading names."""
+    text = tagged.text
+    for match in _WAYS.finditer(text):
+        values = (1,) if match[3] else tuple(_count(part) for part in match.groups()[:2] if part)
+        if re.search(r"tlb|branch|predict|btb", text, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
+            continue
+        level = _cache_at(tagged, match.start(), match.end())
+        if level:
+            yield _found(tagged, f"{level}.ways", match, values)
+    for match in _LINE.finditer(text):
+        sizes = tuple(int(part) for part in match.groups() if part)
+        if not all(8 <= size <= 512 for size in sizes):
+            continue
+        levels = _levels(text) if re.search(r"\bboth\b", text, re.IGNORECASE) else []
+        for level in levels or filter(None, [_cache_at(tagged, match.start(), match.end())]):
+            yield _found(tagged, f"{level}.line_bytes", match, sizes)
+    for match in _POLICY.finditer(text):
+        level = _cache_at(tagged, match.start(), match.end())
+        if level == "cpu.l1d_cache":
+            yield Found(
+                f"{level}.write_policy",
+                match.start(),
+                match.end(),
+                match.group(),
+                instance=instances.core(tagged, match.start(), match.end()),
+                sureness=0.75,
+            )
+
+
+def _count(text: str) -> int:
+    return NUMBER_WORDS.get(text.lower()) or int(text)
+
+
+def _found(tagged: Tagged, field: str, match: re.Match[str], values: tuple[int, ...]) -> Found:
+    value = float(values[0]) if len(values) == 1 else tuple(float(v) for v in values)
+    return Found(
+        field,
+        match.start(),
+        match.end(),
+        value,
+        instance=instances.core(tagged, match.start(), match.end()),
+        sureness=0.88,
+    )
+
+
+_BY_LEVEL = (("cpu.l1i_cache", L1I), ("cpu.l1d_cache", L1D), ("cpu.l2_cache", L2), ("cpu.l3_cache", L3))
+
+
+def _levels(text: str) -> list[str]:
+    return [level for level, name in _BY_LEVEL if name.search(text)]
+
+
+def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
+    """The cache named nearest before a place, else after it, else in the innermost heading that names just one."""
+    text = tagged.text
+    named = [(m.end(), level) for level, name in _BY_LEVEL for m in name.finditer(text[:start])]
+    if named:
+        return max(named)[1]
+    later = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
+    if later and min(later)[0] - end < 40:
+        return min(later)[1]
+    for part in reversed(tagged.statement.path):
+        levels = _levels(part)
+        if len(levels) == 1:
+            return levels[0]
+        if levels:
+            return None
+    return None

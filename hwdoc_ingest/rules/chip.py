@@ -1,0 +1,49 @@
+"""The chip as a whole: process, package, transistors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "chip.process_nm",
+        "length",
+        words(r"\bprocess\b|\bCMOS\b|\bgeometr(?:y|ies)\b|\btechnology\b|\blithography\b|工艺"),
+        low=1,
+        high=10000,
+        scale=1e-9,
+        gap_words=3,
+        sureness=0.85,
+        forbids=words(r"wavelength|pitch|target|for \d+nm"),
+    ),
+)
+
+_PACKAGE = re.compile(
+    r"\b(\d{2,4})\s*-?\s*(?:pin|ball|lead)s?\s*,?\s*((?:(?:plastic|ceramic|thin|low-profile|"
+    r"fine-pitch|quad|flat|pin|ball|grid|array|pack|package)\s*-?\s*)*(?:\(?(?:PGA|BGA|FCBGA|TFBGA|"
+    r"LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|CSP|WLCSP)\)?|pin grid array|ball grid array|quad flat pack))"
+    r"|\b((?:FC|TF|LF|VF|F)?BGA|QFN|LQFP|TQFP|PQFP)\s*-?\s*(\d{2,4})(?:\s*-?\s*(?:pin|ball)s?)?\b",
+    re.IGNORECASE,
+)
+_TRANSISTORS = re.compile(r"\b(\d+(?:\.\d+)?)\s*(million|M|billion)(?:\s+transistors)?\b", re.IGNORECASE)
+_DIE = re.compile(r"\bdie size\b\D{0,24}(\d+(?:\.\d+)?)\s*(cm|mm)\s*\^?2", re.IGNORECASE)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Package, transistor count and die area."""
+    text = tagged.text
+    package = _PACKAGE.search(text)
+    if package and not re.search(r"compatible|socket|connector", text, re.IGNORECASE):
+        yield Found("chip.package", package.start(), package.end(), " ".join(package.group().split()), sureness=0.7)
+    count = _TRANSISTORS.search(text)
+    if count and re.search(r"transistor", text + tagged.path_text, re.IGNORECASE):
+        scale = 1e9 if count[2].lower() == "billion" else 1e6
+        yield Found("chip.transistors", count.start(), count.end(), round(float(count[1]) * scale), sureness=0.8)
+    die = _DIE.search(text)
+    if die:
+        yield Found(
+            "chip.die_cm2", die.start(), die.end(), float(die[1]) / (100 if die[2].lower() == "mm" else 1), sureness=0.8
+        )

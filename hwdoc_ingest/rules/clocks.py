@@ -1,0 +1,110 @@
+"""Clocks: cores, NPU, GPU, crystals and oscillators."""
+
+from __future__ import annotations
+
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import QuantityRule, words
+
+_OTHER = words(
+    r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|DDR|bus clock|"
+    r"baud|sample|PWM|RF\b|Wi-?Fi|bluetooth|capacitance|timer"
+)
+_CPU = r"(?:CPU|core|cores|processor|microprocessor|MCU|system|处理器|主频)"
+_FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主频|频率)"
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "npu.clock_hz",
+        "frequency",
+        words(r"\bNPU\b(?:\s+\w+)?\s*(?:clock|frequency)?"),
+        low=1e6,
+        high=5e9,
+        gap_words=4,
+        context=words(r"frequency|clock"),
+        instance=None,
+        sureness=0.93,
+    ),
+    QuantityRule(
+        "gpu.clock_hz",
+        "frequency",
+        words(r"\bGPU\b\s*(?:clock|frequency)?"),
+        low=1e6,
+        high=5e9,
+        gap_words=4,
+        context=words(r"frequency|clock"),
+        instance=instances.label_of_row,
+        sureness=0.92,
+        forbids=words(r"pix/s|fill rate|GF?LOPs"),
+    ),
+    QuantityRule(
+        "isp.clock_hz",
+        "frequency",
+        words(r"\bISP\b"),
+        low=1e6,
+        high=5e9,
+        gap_words=3,
+        context=words(r"frequency|clock"),
+        sureness=0.7,
+    ),
+    QuantityRule(
+        "cpu.clock_hz",
+        "frequency",
+        words(
+            rf"(?:max(?:imum)?\s+)?{_CPU}\s+{_FREQUENCY}|operating frequency|{_FREQUENCY}\s+(?:of|"
+            rf"for)\s+(?:the\s+)?[\w ]*?{_CPU}|(?:basic )?clock (?:speed|frequency)|target frequency|"
+            rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[- ]\w+(?:\s+CPU)?|\bcores?\b|micro-?controller|"
+            rf"referred to as Cluster|主频"
+        ),
+        low=1e5,
+        high=6e9,
+        gap_words=4,
+        instance=instances.clocked_core,
+        lists=True,
+        sureness=0.85,
+        forbids=words(_OTHER.pattern + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|latency|window"),
+        forbids_path=_OTHER,
+    ),
+    QuantityRule(
+        "clock.xtal_hz",
+        "frequency",
+        words(r"\bcrystals?\b(?: oscillator)?|\boscillator\b|\bDCXO\b|\bXTAL\w*\b|\bOSC input clock\b|晶振|晶体"),
+        low=3e5,
+        high=2e8,
+        gap_words=4,
+        instance=instances.label_of_row,
+        forbids=words(r"\bRC\b|internal fast|ring osc|RTC|tuning fork|±|ppm"),
+        sureness=0.88,
+    ),
+    QuantityRule(
+        "clock.ref_hz",
+        "frequency",
+        words(r"\breference clock\b|\bcrystal for RTC\b"),
+        low=1e4,
+        high=1e9,
+        gap_words=3,
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "clock.rc_fast_hz", "frequency", words(r"\bfast RC oscillator\b"), low=1e5, high=1e8, gap_words=3, sureness=0.85
+    ),
+    QuantityRule(
+        "clock.rc_hz",
+        "frequency",
+        words(r"\binternal RC oscillator\b|\bRC oscillator\b"),
+        low=1e3,
+        high=1e8,
+        gap_words=3,
+        sureness=0.7,
+        forbids=words(r"fast|slow"),
+    ),
+    QuantityRule("clock.pll_count", "count", words(r"\bPLLs\b"), low=1, high=64, gap_words=1, after=False),
+    QuantityRule(
+        "clock.period_s",
+        "time",
+        words(r"\b(?:CLK|clock) cycle period\b|\bclock period\b"),
+        low=1e-11,
+        high=1e-3,
+        gap_words=2,
+        instance=instances.label_of_row,
+    ),
+)

@@ -1,0 +1,157 @@
+"""External DRAM: kinds, channels, widths, capacity, clock and data rate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+
+DDR = words(r"DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
+_NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
+KIND = re.compile(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?![\w])|(?:LP)?DDR\d(?:X|L)?(?=-\d{3,4})", re.IGNORECASE)
+_ORDERLY = re.compile(
+    rf"(?:{KIND.pattern})(?:-\d{{3,4}})?(?:\s*(?:[/,、]|and|or|和)\s*(?:and\s+|"
+    rf"or\s+)?(?:{KIND.pattern})(?:-\d{{3,4}})?)*",
+    re.IGNORECASE,
+)
+_RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-(\d{3,4})\b", re.IGNORECASE)
+
+
+def _kind(tagged: Tagged, start: int, end: int) -> str | None:
+    after = re.match(r"[^,;]{0,12}\bfor\s+(\S*DDR\S*)", tagged.text[end:], re.IGNORECASE)
+    return after[1] if after else None
+
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "memory.dram.channels",
+        "count",
+        words(r"channels?\b|通道"),
+        context=DDR,
+        low=1,
+        high=16,
+        gap_words=1,
+        after=False,
+        forbids=_NOT_DDR,
+        forbids_path=words(_NOT_DDR.pattern + "|DMA|audio|ADC"),
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.channel_width_bits",
+        "bits",
+        words(r"(?<=each channel )(?:is |of )?(?:=)?|data widths?|位宽"),
+        context=words(r"each channel|per channel"),
+        low=4,
+        high=256,
+        lists=True,
+        gap_words=2,
+        forbids_path=_NOT_DDR,
+        forbids=words(r"ECC|DMA|ADC|I2S|SPI"),
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.bus_width_bits",
+        "bits",
+        words(r"data (?:bus )?widths?\b|\bDRAM bus\b|\bwide\b|总线宽度|位宽"),
+        context=DDR,
+        low=8,
+        high=1024,
+        lists=True,
+        gap_words=2,
+        forbids=words(r"each channel|per channel|ECC|eMMC|SD|SPI|nand|flash|DMA|parity only"),
+        forbids_path=_NOT_DDR,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.ecc_bits",
+        "bits",
+        words(r"\bECC\b"),
+        context=DDR,
+        low=4,
+        high=64,
+        gap_words=1,
+        instance=_kind,
+        forbids_path=_NOT_DDR,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.max_size_bytes",
+        "bytes",
+        words(r"address(?:ing)? space|capacity|memory space|寻址|容量"),
+        context=DDR,
+        low=1 << 20,
+        high=1 << 45,
+        gap_words=4,
+        forbids=words(r"each|one rank|per rank|eMMC|SD card|flash|SPI"),
+        forbids_path=_NOT_DDR,
+    ),
+    QuantityRule(
+        "memory.dram.clock_hz",
+        "frequency",
+        words(r"clock frequency|\bclock\b|时钟频率"),
+        context=DDR,
+        low=5e7,
+        high=6e9,
+        gap_words=3,
+        instance=_kind,
+        forbids=words(r"eMMC|SDIO|SD3|SPI|USB|pixel|CPU|core"),
+        forbids_path=words(_NOT_DDR.pattern + "|CPU|video|audio|display"),
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.bandwidth_Bps",
+        "bandwidth",
+        words(r"\bfor (?:main )?memory\b|\bmemory bandwidth\b"),
+        low=1e6,
+        high=1e13,
+        gap_words=1,
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "cpu.l2_cache.bandwidth_Bps",
+        "bandwidth",
+        words(r"\bL2 cache\b"),
+        low=1e6,
+        high=1e13,
+        gap_words=2,
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "bus.burst_bandwidth_Bps", "bandwidth", words(r"\bburst\b"), low=1e6, high=1e13, gap_words=1, sureness=0.8
+    ),
+)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """The list of supported kinds, and the data rate of a part number such as DDR4-3200."""
+    text = tagged.text
+    if tagged.statement.is_row or not re.search(
+        r"memory|support|compatible|SDRAM|interface|支持", text + tagged.path_text, re.IGNORECASE
+    ):
+        return
+    for match in _ORDERLY.finditer(text):
+        kinds = tuple(
+            dict.fromkeys(m.group().upper() for m in KIND.finditer(match.group()) if re.search(r"\d", m.group()))
+        )
+        titled = re.search(r"memory|compatible|support", text[: match.start()], re.IGNORECASE) or re.search(
+            r"SDRAM", text[match.end() : match.end() + 8]
+        )
+        if (
+            kinds
+            and titled
+            and (len(kinds) > 1 or re.search(r"compatible|interface", text, re.IGNORECASE))
+            and not re.search(
+                r"\bfor\s*$|scrambl|retention|power|IO\b",
+                text[max(0, match.start() - 12) : match.start()] + text[match.end() : match.end() + 12],
+                re.IGNORECASE,
+            )
+        ):
+            yield Found("memory.dram.types", match.start(), match.end(), kinds, sureness=0.8 if len(kinds) > 1 else 0.6)
+            break
+    for match in _RATE.finditer(text):
+        rate = float(match[2])
+        if 200 <= rate <= 12800:
+            yield Found(
+                "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
+            )

@@ -1,0 +1,150 @@
+"""Which core, memory, rail or block a value belongs to, in the document's own words."""
+
+from __future__ import annotations
+
+import re
+
+from hwdoc_ingest.rules.rule import Tagged
+
+CORE = re.compile(
+    r"Cortex[- ]?[AMRX]\d{1,3}(?:AE)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
+    r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
+    r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b[Cc]luster\b|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
+    r"\bMali-\w+|\bDSP\b|\bMCU\b",
+    re.IGNORECASE,
+)
+IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
+PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
+CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
+AT_CONDITION = re.compile(
+    r"^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))|^\s*\(\s*((?:@\s*)?[^()]{1,24})\)", re.IGNORECASE
+)
+
+
+def core(tagged: Tagged, start: int, end: int) -> str | None:
+    """The processor core or cluster: beside the value, else named in the sentence, else in the headings."""
+    named = list(CORE.finditer(tagged.text))
+    if named:
+        after = [m for m in named if m.start() >= end]
+        before = [m for m in named if m.end() <= start + 1]
+        distinct = {m.group().lower() for m in named}
+        if len(distinct) == 1:
+            return named[0].group()
+        near_after = next(
+            (m for m in after if re.search(r"\b(?:for|of|in)\b[^,;]*$", tagged.text[end : m.start()])), None
+        )
+        if (
+            near_after
+            and near_after.start() - end < 60
+            and not re.search(r"[,;]", tagged.text[end : near_after.start()])
+        ):
+            return near_after.group()
+        if before:
+            return before[-1].group()
+        return near_after.group() if near_after else None
+    return from_path(tagged, CORE)
+
+
+def from_path(tagged: Tagged, pattern: re.Pattern[str]) -> str | None:
+    """The innermost heading or parent item that names something of a pattern."""
+    for part in reversed(tagged.statement.path):
+        found = pattern.search(part)
+        if found:
+            return found.group()
+    return None
+
+
+def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
+    """A core together with the variant, supply or temperature that its clock is given for."""
+    parts = [core(tagged, start, end) or "", beside(tagged, start, end) or "", row_label(tagged)]
+    return " ".join(dict.fromkeys(part for part in parts if part)) or None
+
+
+def beside(tagged: Tagged, start: int, end: int) -> str | None:
+    """What stands right after a value as its condition: `(8085A)`, `@ 1.2V`, `at 25 MHz`."""
+    found = AT_CONDITION.match(tagged.text[end:])
+    return (found[1] or found[2]).strip() if found else None
+
+
+def row_label(tagged: Tagged) -> str:
+    """In a table row, what is neither number, unit nor the parameter's name: variants, rails, conditions."""
+    parts = []
+    for cell in tagged.statement.cells:
+        if cell.bound is None and not re.match(
+            r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", cell.header, re.IGNORECASE
+        ):
+            text = tagged.statement.cell_text(cell)
+            if not re.fullmatch(r"[\W\d]*|[°μ]?[A-Za-z]{1,3}(?:/W)?", text):
+                parts.append(text)
+    return " ".join(parts)[:80]
+
+
+def memory(tagged: Tagged, start: int, end: int) -> str | None:
+    """The name of a memory: the words before a colon, identifiers, or the heading it stands under."""
+    text = tagged.text
+    label = re.match(r"^\W*([A-Za-z][\w /&()-]{2,40}?)\s*[:：]", text)
+    parts: list[str] = []
+    if label and re.search(r"mem|ram|sram|rom|tcm", label[1], re.IGNORECASE):
+        parts.append(label[1])
+    parts += [m.group() for m in IDENTIFIER.finditer(text)]
+    if not parts:
+        holder = core(tagged, start, end)
+        parts = [holder] if holder else []
+    name = re.search(
+        r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|\w+[_ -]SRAM|(?:global|local|main|shared?|"
+        r"system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
+        text[max(0, start - 40) : end + 30],
+        re.IGNORECASE,
+    )
+    if name:
+        parts.append(name.group())
+    if not parts and tagged.statement.path:
+        parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
+        if not parts and re.search(r"ram|rom|mem", tagged.statement.path[-1], re.IGNORECASE):
+            parts = [tagged.statement.path[-1][:40]]
+    return " ".join(dict.fromkeys(parts)) or None
+
+
+def controller(tagged: Tagged, start: int, end: int) -> str | None:
+    """A DMA controller by name, in the sentence or above it."""
+    before = list(CONTROLLER.finditer(tagged.text[: start + 1])) or list(CONTROLLER.finditer(tagged.text))
+    named = [m.group() for m in before if m.group().lower() != "dma"]
+    if named:
+        return named[-1]
+    for part in reversed(tagged.statement.path):
+        found = CONTROLLER.search(part)
+        if found:
+            return found.group()
+    return None
+
+
+def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
+    """In a table row its variant or rail, in a sentence the condition beside the value."""
+    if tagged.statement.is_row:
+        group = next((c.group for c in tagged.statement.cells if c.group and c.start <= start < c.end + 1), "")
+        return " ".join(part for part in (row_label(tagged), _variant(tagged), group) if part) or None
+    return beside(tagged, start, end) or _leading_parenthesis(tagged, start)
+
+
+def _variant(tagged: Tagged) -> str:
+    """Part numbers and conditions in the name of a row's parameter (`ESP32-S3 Ambient temperature`, `16 MHz`)."""
+    first = next(
+        (
+            c
+            for c in tagged.statement.cells
+            if c.bound is None and re.match(r"param|feature|item|charact|rating", c.header, re.IGNORECASE)
+        ),
+        None,
+    )
+    if first is None:
+        return ""
+    text = tagged.statement.cell_text(first)
+    found = re.findall(
+        r"\b[A-Z]+\d[\w-]*\b|\b\d+ ?[MG]Hz\b|\b(?:ceramic|plastic|cerdip|PGA|PQFP|BGA|QFN)\b", text, re.IGNORECASE
+    )
+    return " ".join(found)
+
+
+def _leading_parenthesis(tagged: Tagged, start: int) -> str | None:
+    found = re.search(r"\(([^()]{1,24})\)\W*$", tagged.text[:start])
+    return found[1] if found else None

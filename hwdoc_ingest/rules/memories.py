@@ -1,0 +1,137 @@
+"""On-chip memories: SRAM, tightly coupled memory, ROM, fuses; and what can be fitted outside."""
+
+from __future__ import annotations
+
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import QuantityRule, words
+
+_OUTSIDE = words(r"external|off-chip|flash|eMMC|DDR|SDRAM|PSRAM|buffer descriptor|trace|cache")
+_BUFFERS = words(r"FIFO|USB|UART|ethernet|endpoint|mailbox|video|display|framebuffer|palette")
+_SRAM = words(
+    r"\b(?:on-?\s?chip|internal|system|embedded|share(?:d)?|PMU|RTC \w+)?[ _]*SRAM\b|"
+    r"(?<![SD-])(?<!PS)(?<!\w-)\bRAM\b(?! or)|静态存储|片上\s*RAM"
+)
+_TCM = words(
+    r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-?ram|tightly[ -]coupled(?:[ -]\w+)? memory|"
+    r"closely[ -]coupled memory)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
+)
+_ROM = words(r"\b(?:boot\s*)?ROM(?:\s*memory)?\b|启动\s*ROM")
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "memory.sram.size_bytes",
+        "bytes",
+        _SRAM,
+        low=256,
+        high=1 << 28,
+        forbids=_OUTSIDE,
+        forbids_path=_BUFFERS,
+        instance=instances.memory,
+        gap_words=2,
+        sureness=0.87,
+    ),
+    QuantityRule(
+        "memory.tcm.size_bytes",
+        "bytes",
+        _TCM,
+        low=256,
+        high=1 << 26,
+        instance=instances.memory,
+        gap_words=6,
+        lists=True,
+    ),
+    QuantityRule(
+        "memory.rom.size_bytes",
+        "bytes",
+        _ROM,
+        low=256,
+        high=1 << 26,
+        forbids=words(r"EPROM|EEPROM|external|flash|CD-?ROM"),
+        instance=instances.memory,
+        gap_words=2,
+    ),
+    QuantityRule(
+        "memory.l2.size_bytes",
+        "bytes",
+        words(r"\blevel 2 memory\b|\bL2 (?:memory|RAM)\b"),
+        low=1024,
+        high=1 << 28,
+        gap_words=3,
+    ),
+    QuantityRule(
+        "memory.local.size_bytes",
+        "bytes",
+        words(r"\blocal (?:RAM|memory)\b|\bcog RAM\b"),
+        low=64,
+        high=1 << 24,
+        instance=instances.memory,
+        gap_words=2,
+        sureness=0.8,
+    ),
+    QuantityRule(
+        "memory.otp.size_bits",
+        "bits",
+        words(r"\be-?fuses?\b|\bOTP\b"),
+        low=32,
+        high=1 << 24,
+        gap_words=2,
+        forbids=words(r"\breserved for\b.*\bbits\b.*\bis\b"),
+    ),
+    QuantityRule(
+        "memory.psram.size_bytes",
+        "bytes",
+        words(r"\bp-?SRAM\b"),
+        low=1 << 18,
+        high=1 << 30,
+        gap_words=2,
+        sureness=0.75,
+        forbids=words(r"up to|mapped|external"),
+    ),
+    QuantityRule(
+        "memory.external.max_size_bytes",
+        "bytes",
+        words(r"\bexternal (?:flash|RAM|memory)\b"),
+        low=1 << 20,
+        high=1 << 40,
+        gap_words=2,
+        context=words(r"up to|max"),
+        forbids=words(r"mapped|DDR|instruction space|data space|block"),
+        sureness=0.8,
+    ),
+    QuantityRule(
+        "memory.address_space_bytes",
+        "bytes",
+        words(r"\b(?:linear |memory )?address(?:ing)? (?:space|capability)\b|\bdirect addressing\b"),
+        low=1 << 10,
+        high=float(1 << 64),
+        gap_words=5,
+        sureness=0.8,
+        forbids=words(r"DDR|DRAM|total|rank|channel|external|peripheral|region|segment|byte blocks|divided"),
+        forbids_path=words(r"DDR|dynamic memory|external memory"),
+    ),
+    QuantityRule(
+        "memory.region.size_bytes",
+        "bytes",
+        words(r"\bcontiguous\b.*\bregions?\b|\bregions?\b"),
+        low=1 << 12,
+        high=1 << 40,
+        gap_words=1,
+        after=False,
+        context=words(r"address space"),
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "memory.physical_address_bits", "bits", words(r"physical address"), low=16, high=64, gap_words=3, sureness=0.8
+    ),
+    QuantityRule(
+        "usb.fifo_bytes",
+        "bytes",
+        words(r"\bFIFO\b"),
+        low=64,
+        high=1 << 20,
+        context=words(r"\bUSB\b"),
+        gap_words=2,
+        sureness=0.6,
+        forbids=words(r"\+"),
+    ),
+)

@@ -1,0 +1,278 @@
+"""Processor cores: how many, which, how wide, how deep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.number_phrases import NUMBER_WORDS
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+
+_NOT_CPU = words(r"GPU|NPU|DSP core|shader|neural|graphics|mali")
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "cpu.pipeline_stages",
+        "count",
+        words(r"-?\s*stages?\b|级流水线"),
+        context=words(r"pipelin|流水线"),
+        low=2,
+        high=40,
+        gap_words=0,
+        after=False,
+        sureness=0.9,
+        forbids=words(r"floating|FPU|multiplier|each stage"),
+    ),
+    QuantityRule(
+        "cpu.tlb.entries",
+        "count",
+        words(r"-?\s*entry\b|-?\s*entries\b|\bentries\b"),
+        context=words(r"TLB"),
+        low=2,
+        high=65536,
+        gap_words=0,
+        after=False,
+        sureness=0.85,
+        instance=lambda t, a, b: _tlb(t),
+    ),
+    QuantityRule(
+        "cpu.write_buffer.entries",
+        "count",
+        words(r"-?\s*deep (?:store|write) buffer\b|-?\s*entry (?:write|store) buffer\b"),
+        low=1,
+        high=256,
+        gap_words=0,
+        after=False,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "cpu.vector_width_bits",
+        "bits",
+        words(r"\bvector (?:operations?|registers?|units?|width)\b|\bSIMD\b"),
+        low=32,
+        high=4096,
+        gap_words=1,
+        sureness=0.8,
+        after=False,
+    ),
+    QuantityRule(
+        "cpu.word_bits",
+        "bits",
+        words(
+            r"\b(?:parallel )?(?:micro)?processor\b|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
+        ),
+        low=4,
+        high=128,
+        gap_words=3,
+        after=False,
+        sureness=0.65,
+        forbids=words(r"bus|address|timer|register|instruction set|vector|accumulat|interface|family|compatible"),
+    ),
+    QuantityRule(
+        "cpu.registers",
+        "count",
+        words(r"\b(?:32|64|16|8)-bit (?:general[- ]purpose )?registers\b"),
+        low=4,
+        high=512,
+        gap_words=0,
+        after=False,
+        sureness=0.75,
+        forbids=words(r"global|local|control|status|floating|special"),
+    ),
+    QuantityRule(
+        "cpu.mips",
+        "count",
+        words(r"\bMIPS\b(?!-)"),
+        low=0.1,
+        high=1e6,
+        gap_words=0,
+        after=False,
+        sureness=0.8,
+        instance=instances.label_of_row,
+        forbids=words(r"dhrystone|DMIPS|VAX"),
+    ),
+    QuantityRule(
+        "cpu.dhrystone_mips",
+        "count",
+        words(r"\b(?:dhrystone\s*(?:2\.1)?\s*MIPS|DMIPS)\b(?!/)"),
+        low=0.1,
+        high=1e6,
+        gap_words=0,
+        after=False,
+        sureness=0.8,
+        instance=instances.label_of_row,
+    ),
+    QuantityRule(
+        "cpu.instructions",
+        "count",
+        words(r"\binstructions with unique\b|\bbasic instructions\b"),
+        low=10,
+        high=5000,
+        gap_words=0,
+        after=False,
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "cpu.addressing_modes",
+        "count",
+        words(r"\baddressing modes\b"),
+        low=2,
+        high=100,
+        gap_words=0,
+        after=False,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "latency.instruction_cycle_s",
+        "time",
+        words(r"\binstruction cycle\b"),
+        low=1e-10,
+        high=1e-3,
+        gap_words=1,
+        sureness=0.85,
+        instance=instances.label_of_row,
+    ),
+    QuantityRule(
+        "latency.branch_cycles",
+        "cycles",
+        words(r"\btaken branch\b|\bbranch latency\b"),
+        low=1,
+        high=100,
+        gap_words=6,
+        sureness=0.75,
+        before=False,
+    ),
+    QuantityRule(
+        "latency.multiplier_cycles",
+        "cycles",
+        words(r"\blatency multiplier\b|\bmultiplier latency\b"),
+        low=1,
+        high=200,
+        gap_words=1,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "latency.divider_cycles",
+        "cycles",
+        words(r"\blatency divider\b|\bdivider latency\b"),
+        low=1,
+        high=500,
+        gap_words=1,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "latency.instruction_cycles",
+        "cycles",
+        words(r"\binstructions take\b|\bmost instructions\b"),
+        low=1,
+        high=100,
+        gap_words=2,
+        sureness=0.75,
+        before=False,
+    ),
+    QuantityRule(
+        "latency.hub_instruction_cycles",
+        "cycles",
+        words(r"\bhub instructions take\b"),
+        low=1,
+        high=1000,
+        gap_words=1,
+        sureness=0.85,
+        before=False,
+    ),
+    QuantityRule(
+        "bus.width_bits",
+        "bits",
+        words(r"\bdata bus\b|\b(?:system |external )?bus(?: width)?\b(?! clock)"),
+        low=8,
+        high=1024,
+        gap_words=2,
+        sureness=0.72,
+        after=False,
+        forbids=words(r"address|DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types"),
+    ),
+    QuantityRule(
+        "bus.max_burst_bytes",
+        "bytes",
+        words(r"\b(?:transferred )?per burst\b"),
+        low=4,
+        high=4096,
+        gap_words=2,
+        sureness=0.8,
+        after=False,
+    ),
+)
+
+_COUNT = (
+    r"(?:(\d{1,3})\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten|twelve)\b)[ -]*)"
+)
+_CORES = re.compile(
+    rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
+    rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
+    rf"independent processors|CPU cores)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
+    rf"[\w-]*\d+-bit [\w-]+)?)",
+    re.IGNORECASE,
+)
+_CORE_TYPE = re.compile(
+    r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+|XuanTie\s+[CE]\d{3}(?:\s+RISC-V)?|"
+    r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
+    re.IGNORECASE,
+)
+_ISA = re.compile(r"\bRV(?:32|64)[A-Z][A-Za-z]*\b")
+_ISSUE = re.compile(
+    rf"\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w -]{{0,24}}?(?:issue|superscalar)|"
+    rf"parallel execution of ({'|'.join(w for w in NUMBER_WORDS if w.isascii())}) instructions)",
+    re.IGNORECASE,
+)
+
+
+def _tlb(tagged: Tagged) -> str | None:
+    found = re.search(r"\b[UID]TLB\b|\bL2 TLB\b|\bfor instructions and operands\b|\bfor instructions\b", tagged.text)
+    if found is None:
+        return None
+    return {"for instructions and operands": "UTLB", "for instructions": "ITLB"}.get(found.group(), found.group())
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Core counts, core names, instruction set and issue width."""
+    text = tagged.text
+    path = " ".join(tagged.statement.path[-2:])
+    if not (_NOT_CPU.search(text) or _NOT_CPU.search(path)):
+        for match in _CORES.finditer(text):
+            number = float(match[1] or NUMBER_WORDS[match[2].lower()])
+            named = match["name"] or _named_after(text, match.end())
+            if 1 <= number <= 256 and (named or re.search(r"processor|CPU|microcontroller|cog", text, re.IGNORECASE)):
+                instance = named or instances.core(tagged, match.start(), match.end())
+                if named or not re.search(r"\beach\b|\bpower domain|clusters?\. big", text, re.IGNORECASE):
+                    yield Found(
+                        "cpu.cores",
+                        match.start(),
+                        match.end(),
+                        number,
+                        instance=instance,
+                        sureness=0.9 if named else 0.72,
+                    )
+    kind = _CORE_TYPE.search(text)
+    if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):
+        yield Found("cpu.core_type", kind.start(), kind.end(), kind.group(), sureness=0.7)
+    isa = _ISA.search(text)
+    if isa and re.search(r"instruction set|compliant|ISA|core", text):
+        yield Found(
+            "cpu.isa",
+            isa.start(),
+            isa.end(),
+            isa.group(),
+            instance=instances.core(tagged, isa.start(), isa.end()),
+            sureness=0.8,
+        )
+    issue = _ISSUE.search(text)
+    if issue and re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE):
+        word = (issue[1] or issue[2]).lower()
+        number = NUMBER_WORDS.get(word) or int(word)
+        yield Found("cpu.issue_width", issue.start(), issue.end(), float(number), sureness=0.85)
+
+
+def _named_after(text: str, end: int) -> str:
+    near = instances.CORE.search(text, end, end + 30)
+    return near.group() if near else ""

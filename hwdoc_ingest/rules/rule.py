@@ -1,0 +1,113 @@
+"""What a rule is: which words name a parameter, where it must stand, and how a number near it is bound to a field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from hwdoc_ingest.number_phrases import Amount, find_amounts
+from hwdoc_ingest.statement import Statement
+from hwdoc_ingest.tagger import Role, Span
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A statement with the spans that a tagger marked."""
+
+    statement: Statement
+    spans: tuple[Span, ...]
+
+    @property
+    def text(self) -> str:
+        """The statement's text."""
+        return self.statement.text
+
+    @cached_property
+    def amounts(self) -> tuple[Amount, ...]:
+        """Number phrases that the tagger marked as values."""
+        values = self.of("value")
+        return tuple(a for a in find_amounts(self.text) if any(v.start < a.end and v.end > a.start for v in values))
+
+    @cached_property
+    def path_text(self) -> str:
+        """The path of headings and parent items as one text, innermost last."""
+        return " > ".join(self.statement.path)
+
+    def of(self, role: Role) -> list[Span]:
+        """The spans of one role."""
+        return [span for span in self.spans if span.role == role]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a rule makes of a statement, before confidence and provenance."""
+
+    field: str
+    start: int
+    end: int
+    value: str | float | bool | tuple[str | float, ...] | None = None
+    min: float | None = None
+    typ: float | None = None
+    max: float | None = None
+    instance: str | None = None
+    condition: str | None = None
+    sharing: str | None = None
+    sureness: float = 0.9
+    """Chance that it is right if every word was read right."""
+
+
+InstanceOf = Callable[[Tagged, int, int], str | None]
+"""The instance for a value that stands at a stretch of the text, or None."""
+
+
+def words(pattern: str) -> re.Pattern[str]:
+    """A pattern that ignores case."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True)
+class QuantityRule:
+    """Binds a number with a dimension to a field when the parameter's name stands near it."""
+
+    field: str
+    dimension: str
+    """As in `Amount.dimension`: bytes, bits, count, frequency, voltage ..."""
+    parameter: re.Pattern[str]
+    """Names of the parameter."""
+    context: re.Pattern[str] | None = None
+    """Must stand in the statement or its path."""
+    forbids: re.Pattern[str] = NEVER
+    """Must not stand in the statement."""
+    forbids_path: re.Pattern[str] = NEVER
+    """Must not stand in the two innermost headings."""
+    low: float = 0.0
+    high: float = float("inf")
+    scale: float = 1.0
+    """The field's unit is this many of the amount's base unit (1e12 for TOPS)."""
+    gap_words: int = 3
+    """How many words may stand between name and number."""
+    before: bool = True
+    """Whether the number may stand before the name (`64KB L1 cache`)."""
+    after: bool = True
+    """Whether the number may stand after the name (`cache size: 64KB`)."""
+    instance: InstanceOf | None = None
+    lists: bool = False
+    """Whether several values may be choices."""
+    sureness: float = 0.9
+
+
+FindRule = Callable[[Tagged], Iterator[Found]]
+"""A rule of its own form, for what is no number near a name."""
+
+
+def applies(rule: QuantityRule, tagged: Tagged) -> bool:
+    """Whether the context of a rule holds in a statement."""
+    text = tagged.text
+    if rule.forbids.search(text) or any(rule.forbids_path.search(part) for part in tagged.statement.path[-2:]):
+        return False
+    return rule.context is None or bool(rule.context.search(text) or rule.context.search(tagged.path_text))

@@ -1,0 +1,129 @@
+"""Power and temperature: supplies, currents, dissipation, limits, thermal resistance."""
+
+from __future__ import annotations
+
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import QuantityRule, words
+
+_DRY_PACK = words(r"moisture|dry[- ]?pack|bake|baking|shelf|floor life|humidity|solder|reflow|MSL")
+_TEMPERATURE = r"temp(?:erature|\.)?"
+
+RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "thermal.storage_c",
+        "temperature",
+        words(rf"\bstorage {_TEMPERATURE}(?: range)?\b|存储温度|储存温度"),
+        low=-100,
+        high=400,
+        gap_words=6,
+        forbids=_DRY_PACK,
+        forbids_path=_DRY_PACK,
+        sureness=0.93,
+    ),
+    QuantityRule(
+        "thermal.junction_c",
+        "temperature",
+        words(rf"\b(?:con)?junction {_TEMPERATURE}\b|\bT\s?j\b|结温"),
+        low=-100,
+        high=250,
+        gap_words=6,
+        sureness=0.9,
+        forbids=_DRY_PACK,
+    ),
+    QuantityRule(
+        "thermal.case_c",
+        "temperature",
+        words(rf"\bcase {_TEMPERATURE}\b|\boperating {_TEMPERATURE}(?=.*\bcase\b)|\bTCASE\b"),
+        low=-100,
+        high=250,
+        gap_words=6,
+        instance=instances.label_of_row,
+        sureness=0.88,
+    ),
+    QuantityRule(
+        "thermal.ambient_c",
+        "temperature",
+        words(
+            rf"\bambient(?: operating)? {_TEMPERATURE}(?: under bias)?(?: range)?\b|"
+            rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|工作温度|环境温度"
+        ),
+        low=-100,
+        high=250,
+        gap_words=6,
+        instance=instances.label_of_row,
+        sureness=0.87,
+        forbids=words(_DRY_PACK.pattern + r"|junction|\bcase\b|Tj\b|measured|unless|test conditions?|typical values"),
+    ),
+    QuantityRule(
+        "thermal.resistance_ja_c_per_w",
+        "thermal resistance",
+        words(r"\bjunction[- ]to[- ]ambient\b[\w -]*|\bθ\s?JA\b|\bthermal resistance\b|热阻"),
+        low=0.1,
+        high=1000,
+        gap_words=4,
+        instance=instances.label_of_row,
+        forbids=words(r"case|board|top\b|JC\b|JB\b"),
+        sureness=0.9,
+    ),
+    QuantityRule(
+        "thermal.resistance_jc_c_per_w",
+        "thermal resistance",
+        words(r"\bjunction[- ]to[- ]case\b[\w -]*|\bθ\s?JC\b"),
+        low=0.01,
+        high=1000,
+        gap_words=4,
+        instance=instances.label_of_row,
+        sureness=0.9,
+    ),
+    QuantityRule(
+        "power.supply_v",
+        "voltage",
+        words(
+            r"\b(?:core |power |DC )*supply voltage\b|\bvoltage (?:for|applied)\b[\w ]*|"
+            r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
+            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|电源电压|供电电压|supply for"
+        ),
+        low=0.3,
+        high=60,
+        gap_words=5,
+        instance=instances.label_of_row,
+        sureness=0.82,
+        forbids=words(
+            r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
+            r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured"
+        ),
+    ),
+    QuantityRule(
+        "power.max_w",
+        "power",
+        words(r"\b(?:internal )?power dissipation\b|\bpower consumption\b|\bmax(?:imum)? power\b|\bTDP\b|最大功耗"),
+        low=1e-3,
+        high=2000,
+        gap_words=8,
+        instance=instances.label_of_row,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "power.typ_w",
+        "power",
+        words(r"\btypical power\b|\bmeasured power\b"),
+        low=1e-3,
+        high=2000,
+        gap_words=6,
+        sureness=0.7,
+    ),
+    QuantityRule(
+        "power.current_a",
+        "current",
+        words(
+            r"\b(?:power )?supply current\b|\b(?:deep|light|modem)-?\s?sleep\b|\bTX\b|\bRX\b|"
+            r"\bcurrent consumption\b|\blow power\b|\bICC\b|\boperating current\b|\bpower off\b"
+        ),
+        low=1e-9,
+        high=500,
+        gap_words=6,
+        instance=instances.label_of_row,
+        sureness=0.78,
+        forbids=words(r"leakage|input current|output current|sink|source current|drive|cumulative|clamp|delivered"),
+    ),
+)

@@ -1,0 +1,141 @@
+"""Lines into statements of running text, each with the path of headings and list items that it stands under."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hwdoc_ingest.pages import Word
+from hwdoc_ingest.statement import Statement, sentence
+from hwdoc_ingest.text_lines import Line, is_continued
+
+BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|\(?[a-z0-9]\)|\d{1,2}\.)$")
+NUMBERED = re.compile(
+    r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
+    re.IGNORECASE,
+)
+CONTENTS = re.compile(r"(?:\.\s?){5,}\s*\d+$|…+\s*\d+$")
+MAX_HEADING = 90
+
+
+@dataclass
+class Outline:
+    """Where the reader is in the document: the headings above, kept from page to page."""
+
+    headings: list[tuple[int, str]] = field(default_factory=list)
+    items: list[tuple[float, str]] = field(default_factory=list)
+    """Open list items with the place where their text begins."""
+
+    def path(self) -> tuple[str, ...]:
+        """Headings and open list items, outermost first."""
+        return tuple(text for _, text in self.headings) + tuple(text for _, text in self.items)
+
+    def heading(self, level: int, text: str) -> None:
+        """A new heading closes those of its level and below, and all list items."""
+        self.headings = [(at, title) for at, title in self.headings if at < level] + [(level, text)]
+        self.items = []
+
+    def item(self, indent: float, text: str) -> None:
+        """A list item closes those that are not further left."""
+        self.items = [(at, title) for at, title in self.items if at < indent - 2]
+        self.items.append((indent, text))
+
+
+def heading_level(line: Line, body_size: float) -> int | None:
+    """The level of a heading (1 is the outermost), or None for text."""
+    text = line.text
+    if len(text) > MAX_HEADING or CONTENTS.search(text) or text.endswith((".", ",", ";")):
+        return None
+    numbered = NUMBERED.match(text)
+    if numbered and (line.size > 1.05 * body_size or len(text) < 60):
+        number = numbered.group(1) or "1"
+        digits_after = re.match(r"[A-Z\u4e00-\u9fff]", text[numbered.end() :])
+        if digits_after and (line.size > 1.05 * body_size or "." in number or text.lower().startswith("chapter")):
+            return 1 + number.count(".")
+    if line.size > 1.2 * body_size and len(line.words) <= 10 and re.search(r"[A-Za-z\u4e00-\u9fff]{3}", text):
+        return 2
+    capitals = re.sub(r"[^A-Za-z]", "", text)
+    if len(capitals) > 6 and capitals.isupper() and len(line.words) <= 6 and line.size >= body_size:
+        return 3
+    return None
+
+
+def body_size(lines: Sequence[Line]) -> float:
+    """The font size of most of the text."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.size, 1)] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 10.0
+
+
+def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, by_ocr: bool) -> Iterator[Statement]:
+    """The sentences of some lines in reading order; headings and list items are noted in the outline."""
+    for block in _blocks(lines, size):
+        first = block[0]
+        level = heading_level(first, size) if len(block) == 1 else None
+        if level is not None:
+            outline.heading(level, first.text)
+            yield sentence(page, first.words, outline.path()[:-1], by_ocr)
+            continue
+        words = [word for line in block for word in line.words]
+        bullet = bool(BULLET.match(words[0].text)) and len(words) > 1
+        indent = first.box[0]
+        words = words[1:] if bullet else words
+        outline.items = [(at, text) for at, text in outline.items if at < indent - 2]
+        path = outline.path()
+        yield from _sentences(page, words, path, by_ocr)
+        if bullet or len(block) == 1:
+            outline.item(indent, sentence(page, words, (), by_ocr).text[:120])
+
+
+def _blocks(lines: Sequence[Line], size: float) -> Iterator[list[Line]]:
+    """Lines that make one paragraph or list item."""
+    block: list[Line] = []
+    for line in lines:
+        if block and not _same_block(block, line, lines, size):
+            yield block
+            block = []
+        block.append(line)
+    if block:
+        yield block
+
+
+def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: float) -> bool:
+    last = block[-1]
+    if BULLET.match(line.words[0].text) or not 0 < line.base - last.base < 2.2 * max(last.size, line.size):
+        return False
+    if heading_level(last, size) is not None or abs(line.size - last.size) > 0.15 * size:
+        return False
+    if heading_level(line, size) is not None and not is_continued(last, line, _right_edge(last, lines)):
+        return False
+    begins_at = block[0].words[0]
+    text_at = block[0].words[1].box[0] if BULLET.match(begins_at.text) and len(block[0].words) > 1 else last.box[0]
+    if abs(line.box[0] - text_at) > 1.5 * size and abs(line.box[0] - block[0].box[0]) > 1.5 * size:
+        return False
+    return is_continued(last, line, _right_edge(last, lines))
+
+
+def _right_edge(line: Line, lines: Sequence[Line]) -> float:
+    """The right edge of the column that a line stands in."""
+    overlapping = [other.box[2] for other in lines if other.box[0] < line.box[2] and other.box[2] > line.box[0]]
+    return sorted(overlapping)[int(0.9 * (len(overlapping) - 1))]
+
+
+_END = re.compile(r"(?:[.;!?][\"')\]]?|[。；！？])$")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:e\.g|i\.e|etc|Fig|No|vs|approx|max|min|typ|Co|Ltd|Inc|[A-Z])\.$", re.IGNORECASE
+)
+
+
+def _sentences(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: bool) -> Iterator[Statement]:
+    run: list[Word] = []
+    for index, word in enumerate(words):
+        run.append(word)
+        following = words[index + 1].text if index + 1 < len(words) else "A"
+        if _END.search(word.text) and not _ABBREVIATION.search(word.text) and not following[0].islower():
+            yield sentence(page, run, path, by_ocr)
+            run = []
+    if run:
+        yield sentence(page, run, path, by_ocr)

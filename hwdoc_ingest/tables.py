@@ -1,0 +1,525 @@
+"""Tables into rows: columns from the header's words, rows and merged cells from drawn rulings, else from baselines.
+
+A number belongs to the column whose header its own centre stands under, whatever cell is drawn around it: data sheets
+often merge Min..Max into one cell and print the value under Max.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from hwdoc_ingest.pages import Page, Word
+from hwdoc_ingest.statement import Bound, RowCell, Statement, row
+from hwdoc_ingest.text_lines import Line, around, baselines, join_words
+
+HEADER_WORD = re.compile(
+    r"^(?:param\w*|symbols?|min(?:imum)?\.?|typ(?:ical)?\.?|nom(?:inal)?\.?|max(?:imum)?\.?|units?|conditions?|values?"
+    r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
+    r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
+    r"|start|end|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
+    r"|参数|符号|最小值?|典型值?|最大值?|单位|条件|描述|名称|地址|大小|说明|类型|复位值?|偏移|项目|位|功能)[:*\d]*$",
+    re.IGNORECASE,
+)
+STRONG_HEADER = re.compile(
+    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
+    r"|最小值?|典型值?|最大值?|单位|参数|描述|符号|名称|偏移|地址)\b",
+    re.IGNORECASE,
+)
+BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
+    (re.compile(r"\bmin(?:imum)?\b|最小", re.IGNORECASE), "min"),
+    (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\b|典型", re.IGNORECASE), "typ"),
+    (re.compile(r"\bmax(?:imum)?\b|最大", re.IGNORECASE), "max"),
+    (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
+)
+CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
+NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
+MAX_ROW_GAP = 3.2
+"""Line pitches of white that end a table without rulings."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, as its header says."""
+
+    header: str
+    left: float
+    right: float
+    bound: Bound | None = None
+    group: str = ""
+
+    @property
+    def centre(self) -> float:
+        """Middle of the header's words."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where a table stands on a page, and its columns."""
+
+    columns: tuple[Column, ...]
+    top: float
+    bottom: float
+    caption: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether some columns say what bound their numbers are."""
+        return any(column.bound for column in self.columns)
+
+
+def read_tables(
+    page: Page, open_table: Table | None, path_at: PathAt
+) -> tuple[list[Statement], frozenset[int], Table | None]:
+    """The rows of all tables on a page.
+
+    Args:
+        page: The page.
+        open_table: A table of the page before that reached its foot.
+        path_at: The path of headings above a height on this page.
+
+    Returns:
+        The rows; which words (by position in page.words) they and the headers used; the table that is still open.
+    """
+    rows = baselines(page.words)
+    used: set[int] = set()
+    found: list[Statement] = []
+    tables = _find_tables(page, rows, open_table)
+    index = {id(word): at for at, word in enumerate(page.words)}
+    for table in tables:
+        body = [
+            w for w in page.words if table.top < _middle(w) and w.base <= table.bottom + (w.size if w.raised else 0)
+        ]
+        header = [w for line in rows for piece in line for w in piece.words if _in_header(w, table)]
+        used |= {index[id(word)] for word in (*body, *header)}
+        path = (*path_at(table.top), *((table.caption,) if table.caption else ()))
+        found += _rows(page, table, body, path)
+    last = tables[-1] if tables else None
+    still_open = last if last and last.bottom > 0.8 * page.height else None
+    return found, frozenset(used), still_open
+
+
+class PathAt:
+    """The path of headings above a height on one page; empty until the page's headings are known."""
+
+    def __init__(self, marks: Sequence[tuple[float, tuple[str, ...]]]) -> None:
+        self.marks = marks
+
+    def __call__(self, height: float) -> tuple[str, ...]:
+        """The path above a height."""
+        path: tuple[str, ...] = ()
+        for at, here in self.marks:
+            if at <= height:
+                path = here
+        return path
+
+
+def _in_header(word: Word, table: Table) -> bool:
+    size = word.size
+    return table.top - 0.2 * size <= word.base <= table.top and any(
+        column.left - size <= word.box[0] <= column.right + size for column in table.columns
+    )
+
+
+def _find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) -> list[Table]:
+    tables: list[Table] = []
+    at = 0
+    if open_table and rows:
+        header_soon = any(_is_header(line) for line in rows[:3])
+        if not header_soon and _fits_columns(rows[:3], open_table.columns):
+            bottom, at = _body_end(page, rows, 0, open_table.columns, rows[0][0].box[1] - 2)
+            tables.append(replace(open_table, top=rows[0][0].box[1] - 1, bottom=bottom))
+    while at < len(rows):
+        if _is_header(rows[at]):
+            columns, last = _columns(rows, at, page)
+            top = max(line.base for line in rows[last])
+            bottom, following = _body_end(page, rows, last + 1, columns, top)
+            if following > last + 1:
+                tables.append(Table(columns, top, bottom, _caption(rows, at)))
+                at = following
+                continue
+        at += 1
+    return tables
+
+
+def _is_header(line: list[Line]) -> bool:
+    """Whether a row of pieces reads like the header of a table."""
+    words = [word.text.strip("()[]") for piece in line for word in piece.words if not word.raised]
+    if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
+        return False
+    known = sum(bool(HEADER_WORD.match(word)) for word in words)
+    strong = sum(bool(STRONG_HEADER.match(word)) for word in words)
+    pieces = len(_header_pieces(line))
+    return pieces >= 2 and strong >= 1 and known >= 2 and known >= 0.6 * len(words)
+
+
+def _header_pieces(line: list[Line]) -> list[list[Word]]:
+    """The header cells of a row: cut at gaps, and between words that are headers by themselves."""
+    pieces: list[list[Word]] = []
+    for piece in line:
+        for word in piece.words:
+            if word.raised and pieces:
+                pieces[-1].append(word)
+                continue
+            last = pieces[-1][-1] if pieces else None
+            apart = last is None or word.box[0] - last.box[2] > 0.75 * word.size
+            alone = bool(_bound(word.text)) or (last is not None and len(pieces[-1]) == 1 and bool(_bound(last.text)))
+            starts = piece.words[0] is word
+            if apart or starts or (alone and last is not None and HEADER_WORD.match(word.text)):
+                pieces.append([word])
+            else:
+                pieces[-1].append(word)
+    return pieces
+
+
+def _bound(text: str) -> Bound | None:
+    return next((bound for pattern, bound in BOUNDS if pattern.search(text)), None)
+
+
+def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column, ...], int]:
+    """The columns of the header at `rows[at]`, and the last row that belongs to the header."""
+    columns: list[Column] = []
+    for piece in _header_pieces(rows[at]):
+        columns = _with_piece(columns, piece)
+    first = last = at
+    while first > 0 and _is_header_part(rows[at], rows[first], rows[first - 1], columns, page):
+        first -= 1
+        for line in rows[first]:
+            columns = _with_piece(columns, list(line.words), above=True)
+    while (
+        last + 1 < len(rows) and last < at + 3 and _is_header_part(rows[at], rows[last], rows[last + 1], columns, page)
+    ):
+        last += 1
+        for line in rows[last]:
+            columns = _with_piece(columns, list(line.words))
+    group = _group_row(rows, first, columns)
+    return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), last
+
+
+def _with_piece(columns: list[Column], words: list[Word], above: bool = False) -> list[Column]:
+    """The columns with the words of one more line of the header: under or over one of them, or a new column."""
+    box = around(word.box for word in words)
+    text = join_words(words)[0]
+    for i, old in enumerate(columns):
+        if min(box[2], old.right) - max(box[0], old.left) > 0.3 * min(box[2] - box[0], old.right - old.left):
+            header = f"{text} {old.header}" if above else f"{old.header} {text}"
+            grown = Column(header, min(old.left, box[0]), max(old.right, box[2]), _bound(header))
+            return [*columns[:i], grown, *columns[i + 1 :]]
+    return sorted([*columns, Column(text, box[0], box[2], _bound(text))], key=lambda column: column.left)
+
+
+def _is_header_part(header: list[Line], near: list[Line], other: list[Line], columns: list[Column], page: Page) -> bool:
+    """Whether a row next to the header's row belongs to the header: a few short words close by, no ruling between."""
+    size = header[0].size
+    if not 0 < abs(other[0].base - near[0].base) < 1.5 * size or _is_header(other):
+        return False
+    top, bottom = sorted((other[0].base, near[0].base))
+    if _rulings_between(page, top, bottom - 0.6 * size, columns):
+        return False
+    words = [word for piece in other for word in piece.words]
+    if len(words) > 8 or any(NUMBER.match(word.text) or PLACEHOLDER.match(word.text) for word in words):
+        return False
+    known = sum(bool(HEADER_WORD.match(word.text.split("/")[0])) for word in words)
+    over_several = any(sum(p.box[0] < c.centre < p.box[2] for c in columns) > 1 for p in other)
+    ruled = _rulings_between(page, bottom, bottom + 2 * size, columns)
+    return not over_several and (known >= 0.5 * len(words) or (ruled and len(words) <= 4 and len(other) <= 3))
+
+
+def _group_row(rows: list[list[Line]], at: int, columns: list[Column]) -> list[str]:
+    """For each column the words that stand over it and its neighbours, such as a speed grade."""
+    groups = [""] * len(columns)
+    bounds = [column.bound for column in columns if column.bound not in (None, "value")]
+    if at == 0 or len(bounds) == len(set(bounds)):
+        return groups
+    above = rows[at - 1]
+    if rows[at][0].base - above[0].base > 2.2 * rows[at][0].size:
+        return groups
+    starts = [i for i, c in enumerate(columns) if c.bound and (i == 0 or not columns[i - 1].bound or c.bound == "min")]
+    for start, end in pairwise([*starts, len(columns)]):
+        members = [i for i in range(start, end) if columns[i].bound]
+        left, right = columns[members[0]].left, columns[members[-1]].right
+        over = [p for p in above if left - 5 < (p.box[0] + p.box[2]) / 2 < right + 5 and not HEADER_WORD.match(p.text)]
+        for i in members:
+            groups[i] = " ".join(piece.text for piece in over)
+    return groups
+
+
+def _caption(rows: list[list[Line]], at: int) -> str:
+    """The nearest caption or title in the four rows above."""
+    for above in reversed(rows[max(0, at - 4) : at]):
+        text = " ".join(piece.text for piece in above)
+        if CAPTION.match(text):
+            return text
+    above = rows[at - 1] if at else []
+    text = " ".join(piece.text for piece in above)
+    return text if len(above) == 1 and 0 < len(text) < 80 and not text.endswith(".") else ""
+
+
+def _rulings_between(page: Page, top: float, bottom: float, columns: Sequence[Column]) -> bool:
+    left, right = columns[0].left, columns[-1].right
+    return any(r.horizontal and top < r.box[1] < bottom and r.box[0] < right and r.box[2] > left for r in page.rulings)
+
+
+def _fits_columns(rows: list[list[Line]], columns: tuple[Column, ...]) -> bool:
+    """Whether rows at the head of a page stand in the columns of the table that was open on the page before."""
+    pieces = [piece for line in rows for piece in line]
+    bound = [c for c in columns if c.bound]
+    if len(pieces) < 3 or not bound:
+        return False
+    under = sum(any(c.left - 12 < (p.box[0] + p.box[2]) / 2 < c.right + 12 for c in columns) for p in pieces)
+    return under >= 0.7 * len(pieces)
+
+
+def _body_end(
+    page: Page, rows: list[list[Line]], start: int, columns: tuple[Column, ...], top: float
+) -> tuple[float, int]:
+    """Height of the last row of the body, and the index of the first row after it."""
+    left, right = columns[0].left - 40, columns[-1].right + 60
+    verticals = [r for r in page.rulings if not r.horizontal and left - 20 < r.box[0] < right + 20]
+    floor = _frame_floor(verticals, top)
+    bottom, last_base = top, top
+    for at in range(start, len(rows)):
+        line = rows[at]
+        size = max(piece.size for piece in line)
+        text = " ".join(piece.text for piece in line)
+        gap = line[0].base - last_base
+        ruled = floor is not None and line[0].base < floor
+        if _is_header(line) or CAPTION.match(text):
+            return bottom, at
+        if not ruled:
+            if floor is not None or gap > MAX_ROW_GAP * size * 1.2:
+                return bottom, at
+            if re.match(r"^(?:notes?\b|\*|\d\.? [A-Z])", text, re.IGNORECASE) and len(line) == 1:
+                return bottom, at
+            if _is_prose(line, columns):
+                return bottom, at
+        bottom = last_base = max(piece.base for piece in line)
+    return bottom, len(rows)
+
+
+def _frame_floor(verticals: Sequence[object], top: float) -> float | None:
+    """How far down the vertical rulings that start at the header reach without a break."""
+    spans = sorted((r.box[1], r.box[3]) for r in verticals)  # type: ignore[attr-defined]
+    floor: float | None = None
+    for start, end in spans:
+        if floor is None:
+            if start - 3 <= top <= end + 30:
+                floor = end
+        elif start <= floor + 3:
+            floor = max(floor, end)
+    return floor if floor is not None and floor > top + 5 else None
+
+
+def _is_prose(line: list[Line], columns: tuple[Column, ...]) -> bool:
+    """Whether a row without a frame is a sentence below the table, not a row of it."""
+    if len(line) > 1:
+        return False
+    piece = line[0]
+    covered = sum(piece.box[0] < column.centre < piece.box[2] for column in columns)
+    return covered >= 2 and len(piece.words) >= 8
+
+
+# Rows ---------------------------------------------------------------------------------------------------------------
+
+
+def _rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...]) -> Iterator[Statement]:
+    """The rows of a table's body."""
+    if not words:
+        return
+    by_column: list[list[tuple[Word, bool]]] = [[] for _ in table.columns]
+    for line in baselines(words):
+        for piece in _cells_of(line, table.columns, page):
+            for word, column, unsure in _place(piece, table.columns):
+                by_column[column].append((word, unsure))
+    edges = _edges(page, table, words)
+    crossings = _crossings(page, edges)
+    for top, bottom in pairwise(edges):
+        members = [[(w, u) for w, u in column if _in_row(w, top, bottom, edges, crossings)] for column in by_column]
+        if any(top < _middle(w) <= bottom for column in members for w, _ in column):
+            yield from _split(page, table, members, path)
+
+
+def _middle(word: Word) -> float:
+    return word.base - 0.3 * word.size
+
+
+def _cells_of(line: list[Line], columns: tuple[Column, ...], page: Page) -> Iterator[Line]:
+    """The pieces of a line, cut again at vertical rulings and where a word begins under the next header."""
+    verticals = [r.box for r in page.rulings if not r.horizontal and r.box[1] < line[0].base < r.box[3] + 1]
+    for piece in line:
+        part = [piece.words[0]]
+        for word in piece.words[1:]:
+            gap = (part[-1].box[2], word.box[0])
+            ruled = any(gap[0] - 2 < (box[0] + box[2]) / 2 < gap[1] + 2 for box in verticals)
+            begins = gap[1] - gap[0] > 0.5 * word.size and any(_begins_under(word, c, part[0]) for c in columns)
+            if (ruled or begins) and not word.raised:
+                yield Line(tuple(part))
+                part = [word]
+            else:
+                part.append(word)
+        yield Line(tuple(part))
+
+
+def _begins_under(word: Word, column: Column, first: Word) -> bool:
+    """Whether a word begins the cell of a column that the first word of its piece is left of."""
+    if first.box[0] > column.left - 3:
+        return False
+    centred = abs((word.box[0] + word.box[2]) / 2 - column.centre) < max(4.0, (column.right - column.left) / 3)
+    return abs(word.box[0] - column.left) < 3 or centred
+
+
+def _place(piece: Line, columns: tuple[Column, ...]) -> Iterator[tuple[Word, int, bool]]:
+    """Each word of a piece with its column: a number under a bound by its own centre, other text by where it starts."""
+    text_column = _text_column(piece, columns)
+    for word in piece.words:
+        centre = (word.box[0] + word.box[2]) / 2
+        is_value = bool(NUMBER.match(word.text) or PLACEHOLDER.match(word.text))
+        if is_value or columns[text_column].bound:
+            inside = [i for i, c in enumerate(columns) if c.bound and c.left - 3 <= centre <= c.right + 3]
+            if inside:
+                at = min(inside, key=lambda i: abs(columns[i].centre - centre))
+                yield word, at, False
+                continue
+        if is_value and columns[text_column].bound:
+            yield word, text_column, len(piece.words) < 4
+            continue
+        yield word, text_column, False
+
+
+def _text_column(piece: Line, columns: tuple[Column, ...]) -> int:
+    """The column that a piece of text stands in: the one whose header it overlaps most, else the nearest."""
+    left, _, right, _ = piece.box
+
+    def overlap(column: Column) -> float:
+        return min(right, column.right) - max(left, column.left)
+
+    aligned = [i for i, c in enumerate(columns) if abs(c.left - left) < 4]
+    if aligned:
+        return aligned[0]
+    best = max(range(len(columns)), key=lambda i: overlap(columns[i]))
+    return best
+
+
+def _edges(page: Page, table: Table, words: list[Word]) -> list[float]:
+    """Heights between which the rows stand: rulings inside the table, else the baselines that carry values."""
+    left, right = table.columns[0].left, table.columns[-1].right
+    rulings = sorted(
+        r.box[1]
+        for r in page.rulings
+        if r.horizontal and table.top < r.box[1] < table.bottom + 6 and min(r.box[2], right) - max(r.box[0], left) > 15
+    )
+    lines: list[float] = []
+    for height in rulings:
+        if not lines or height - lines[-1] > 4:
+            lines.append(height)
+    inner = [height for height in lines if table.top < height < table.bottom]
+    if inner and len(inner) >= 0.2 * len(baselines(words)):
+        return [table.top, *inner, table.bottom + 4]
+    return _baseline_edges(table, words)
+
+
+def _baseline_edges(table: Table, words: list[Word]) -> list[float]:
+    """Rows by the lines that carry a value; a line without one joins the nearer of its neighbours."""
+    lines = baselines(words)
+    valued = [_has_value(line, table.columns) for line in lines]
+    bases = [max(piece.base for piece in line) for line in lines]
+    if not any(valued):
+        return [table.top, *[base + 2 for base in bases]]
+    edges = [table.top]
+    carriers = [i for i, has in enumerate(valued) if has]
+    for above, below in pairwise(carriers):
+        gaps = [(bases[i + 1] - bases[i], i) for i in range(above, below)]
+        widest = max(gaps)[1] if max(gaps)[0] > 1.15 * min(gaps)[0] else above + (below - above - 1) // 2
+        edges.append((bases[widest] + bases[widest + 1]) / 2 - 0.3 * lines[widest][0].size)
+    return [*edges, table.bottom + 4]
+
+
+def _has_value(line: list[Line], columns: tuple[Column, ...]) -> bool:
+    bounded = any(column.bound for column in columns)
+    for piece in line:
+        for word, at, _ in _place(piece, columns):
+            value = NUMBER.match(word.text) or PLACEHOLDER.match(word.text)
+            if value and (columns[at].bound or (not bounded and at > 0)):
+                return True
+    return False
+
+
+def _crossings(page: Page, edges: list[float]) -> list[list[tuple[float, float]]]:
+    """For each edge between rows the stretches that are drawn; empty lists where nothing is drawn inside the table."""
+    drawn = [
+        [(r.box[0] - 2, r.box[2] + 2) for r in page.rulings if r.horizontal and abs(r.box[1] - edge) < 4.1]
+        for edge in edges
+    ]
+    return drawn if any(drawn[1:-1]) else [[] for _ in edges]
+
+
+def _in_row(
+    word: Word, top: float, bottom: float, edges: list[float], crossings: list[list[tuple[float, float]]]
+) -> bool:
+    """Whether a word stands in a row: between its edges, or in a cell that no ruling parts from it (a merged cell)."""
+    middle, x = _middle(word), (word.box[0] + word.box[2]) / 2
+    if top < middle <= bottom:
+        return True
+    if not any(crossings):
+        return False
+    between = (bottom - 1, middle) if middle > bottom else (middle, top + 1)
+    return not any(
+        between[0] < edge < between[1] and any(a <= x <= b for a, b in stretches)
+        for edge, stretches in zip(edges, crossings, strict=True)
+    )
+
+
+def _split(
+    page: Page, table: Table, members: list[list[tuple[Word, bool]]], path: tuple[str, ...]
+) -> Iterator[Statement]:
+    """One ruled row as one statement, or as several where values are stacked in it, each with its own condition."""
+    stacks = [_stack([w for w, _ in column]) for column, spec in zip(members, table.columns, strict=True) if spec.bound]
+    levels = max(stacks, key=len, default=[])
+    if len(levels) < 2:
+        yield _statement(page, table, members, path)
+        return
+    for level in levels:
+        part = [
+            [(w, u) for w, u in column if _belongs(w, level, levels) or not _stacked(column, levels)]
+            for column in members
+        ]
+        yield _statement(page, table, part, path)
+
+
+def _stack(words: list[Word]) -> list[float]:
+    """Baselines of the values that stand one above the other in a cell; the lines of one wrapped list are one value."""
+    levels: list[float] = []
+    goes_on = False
+    for line in baselines(words):
+        first, last = line[0].words[0], line[-1].words[-1]
+        if not (NUMBER.match(first.text) or PLACEHOLDER.match(first.text)):
+            continue
+        if not goes_on and (not levels or first.base - levels[-1] > 3):
+            levels.append(first.base)
+        goes_on = last.text.endswith((",", "-", "~", "/"))
+    return levels
+
+
+def _belongs(word: Word, level: float, levels: list[float]) -> bool:
+    """Whether a word stands beside a value; a word beside none of them is said of all."""
+    beside = [each for each in levels if abs(word.base - each) < 3 or (word.raised and abs(word.base - each) < 8)]
+    return level in beside or not beside
+
+
+def _stacked(column: list[tuple[Word, bool]], levels: list[float]) -> bool:
+    """Whether a column has words of its own at more than one of the levels."""
+    return sum(any(abs(w.base - level) < 3 for w, _ in column) for level in levels) > 1
+
+
+def _statement(page: Page, table: Table, members: list[list[tuple[Word, bool]]], path: tuple[str, ...]) -> Statement:
+    cells = []
+    for column, content in zip(table.columns, members, strict=True):
+        ordered = [w for line in baselines([w for w, _ in content]) for piece in line for w in piece.words]
+        unsure = any(u for _, u in content)
+        header = f"{column.group} {column.header}".strip()
+        cells.append(RowCell(tuple(ordered), header, column.bound, column.group, unsure))
+    return row(page.number, cells, path, page.by_ocr)
