@@ -34,9 +34,10 @@ _OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
 )
 _DEVICE_TREE = re.compile(
     rb"/dts-v1/|/plugin/|/delete-(?:node|property)/"
-    rb"|^[ \t]*(?:/|&?[\w{][\w,.+@:&/{} \t-]*)[ \t]*\{[ \t]*(?:/[/*].*)?\r?$",
+    rb"|^[ \t]*(?:\w+[ \t]*:[ \t]*)*(?:/|&\w+|&\{[^}\n]*\}|[\w,.+-]+@[\w,.]+)[ \t]*\{",
     re.M,
 )
+"""A directive, or a line that opens the root, an extended node or one with a unit address."""
 
 
 def read_document(path: Path, key: str, progress: Progress) -> Reading:
