@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 import onnx
 import onnx.checker
@@ -16,8 +16,13 @@ from metainfer_core.graph.proto_walk import graphs_in, nodes_in, subgraphs_of
 KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 
 
-def check_parts(proto: onnx.ModelProto, source: str) -> None:
+def check_parts(proto: onnx.ModelProto, source: str, registered: Set[tuple[str, str]] = frozenset()) -> None:
     """Refuses a model with missing or unknown parts; sorts nodes that do not stand in order.
+
+    Args:
+        proto: The model, with its weights taken out.
+        source: Names it in messages.
+        registered: Domain and name of the operators that the user defined.
 
     Raises:
         InputError: A fault in the model: a missing input, a cycle, an output named twice.
@@ -25,7 +30,7 @@ def check_parts(proto: onnx.ModelProto, source: str) -> None:
     """
     _check_versions(proto, source)
     _check_types(proto, source)
-    _check_operators(proto, source)
+    _check_operators(proto, source, registered)
     _sort(proto.graph, frozenset(), source)
 
 
@@ -114,9 +119,9 @@ def _check_value(value: onnx.ValueInfoProto, source: str) -> None:
             )
 
 
-def _check_operators(proto: onnx.ModelProto, source: str) -> None:
+def _check_operators(proto: onnx.ModelProto, source: str, registered: Set[tuple[str, str]]) -> None:
     """Refuses operators that neither ONNX nor the model nor the user's registry defines."""
-    defined = {(function.domain, function.name) for function in proto.functions}
+    defined = {(function.domain, function.name) for function in proto.functions} | registered
     versions = {entry.domain or "": entry.version for entry in proto.opset_import}
     versions.setdefault("", versions.get("ai.onnx", 1))
     unknown: dict[str, str] = {}

@@ -6,7 +6,6 @@ constants are initializers of the main graph, nodes stand in topological order, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +21,11 @@ from metainfer_core.graph.functions import inline_functions
 from metainfer_core.graph.node_ids import name_nodes
 from metainfer_core.graph.opset import to_canonical_opset
 from metainfer_core.graph.proto_walk import has_only_text_strings
+from metainfer_core.graph.registry import OperatorRegistry, inline_registered
 from metainfer_core.graph.tensor_data import ExternalData, detach_weights
 from metainfer_core.values import canonical_json, sha256
 
+NO_OPERATORS = OperatorRegistry()
 MODEL_LIMIT_BYTES = (1 << 31) - 1
 """What a protobuf message can hold; larger models keep their weights as external data."""
 
@@ -39,19 +40,19 @@ class ImportedModel:
     name: str
 
 
-def load_model(path: Path, functions: Sequence[onnx.FunctionProto] = ()) -> ImportedModel:
+def load_model(path: Path, registry: OperatorRegistry = NO_OPERATORS) -> ImportedModel:
     """The model in an ONNX file.
 
     Args:
         path: The file; its external data is looked for in the same folder and nowhere else.
-        functions: Definitions of operators that the user registered; they are inlined like the model's own.
+        registry: Operators that the user defined; their nodes are replaced by their definitions.
 
     Raises:
         InputError: It is not a file, not ONNX, or a broken model.
         UnsupportedError: It is a right model that cannot be handled (sequence types, unknown operators ...).
     """
     data = files.read_bytes(path, "model", MODEL_LIMIT_BYTES)
-    return import_model(data, path.stem, str(path), ExternalData(path.parent), functions)
+    return import_model(data, path.stem, str(path), ExternalData(path.parent), registry)
 
 
 def import_model(
@@ -59,19 +60,18 @@ def import_model(
     name: str,
     source: str = "model",
     external: ExternalData | None = None,
-    functions: Sequence[onnx.FunctionProto] = (),
+    registry: OperatorRegistry = NO_OPERATORS,
 ) -> ImportedModel:
     """The model in the bytes of an ONNX file; `source` names it in messages."""
     proto = _parse(data, source)
     external = external or ExternalData(None)
     weights = detach_weights(proto, external, source)
-    proto.functions.extend(functions)
-    check_parts(proto, source)
+    check_parts(proto, source, {(each.domain, each.name) for each in registry.operators})
     proto = inline_functions(proto, source)
     check_rules(proto, source)
     proto = to_canonical_opset(proto, source)
     name_nodes(proto.graph)
-    model = _canonical_ir(proto, weights)
+    model = _canonical_ir(proto, weights, registry)
     manifest = external.manifest()
     digest = sha256(canonical_json({"model": sha256(data), "external": manifest})) if manifest else sha256(data)
     return ImportedModel(model, digest, name)
@@ -94,7 +94,9 @@ def _parse(data: bytes, source: str) -> onnx.ModelProto:
     return proto
 
 
-def _canonical_ir(proto: onnx.ModelProto, weights: dict[str, ir.TensorProtocol]) -> ir.Model:
+def _canonical_ir(
+    proto: onnx.ModelProto, weights: dict[str, ir.TensorProtocol], registry: OperatorRegistry
+) -> ir.Model:
     """The model as onnx_ir holds it, with the detached weights back and every constant an initializer."""
     constant = weights.keys() | {tensor.name for tensor in proto.graph.initializer}
     model = ir.serde.deserialize_model(proto)
@@ -106,6 +108,7 @@ def _canonical_ir(proto: onnx.ModelProto, weights: dict[str, ir.TensorProtocol])
     inputs = [value for value in graph.inputs if value.name not in constant]
     graph.inputs.clear()
     graph.inputs.extend(inputs)
+    model = inline_registered(model, registry)
     for simplify in (
         passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
         passes.LiftSubgraphInitializersToMainGraphPass(),

@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 import onnx_ir.passes.common as passes
 
-from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.control_flow import ControlFlow
 from metainfer_core.graph.edit import Editor
 from metainfer_core.graph.evaluate import evaluate, is_foldable, too_large
@@ -22,7 +22,8 @@ from metainfer_core.graph.gather_to_slice import gather_to_slice
 from metainfer_core.graph.infer_node import infer_outputs
 from metainfer_core.graph.inference_form import mask_is_all_true, no_op_reason, to_inference
 from metainfer_core.graph.input_shapes import bind_input_shapes
-from metainfer_core.graph.report import PreprocessReport, Rewrite
+from metainfer_core.graph.input_values import bind_input_values
+from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.shapes import describe, static_shape
 
 
@@ -53,7 +54,7 @@ def preprocess(
     model = model.clone()
     edit = Editor(model)
     nodes_before = len(model.graph)
-    _bind_values(edit, input_values or {})
+    bind_input_values(edit, input_values or {})
     bound, assumptions = bind_input_shapes(model.graph, input_shapes or {})
     edit.rewrites.extend(bound)
     _walk(edit)
@@ -68,29 +69,6 @@ def preprocess(
         nodes_after=len(model.graph),
     )
     return Preprocessed(model, report)
-
-
-def _bind_values(edit: Editor, values: Mapping[str, np.ndarray]) -> None:
-    """Turns the named inputs into constants."""
-    by_name = {value.name: value for value in edit.graph.inputs}
-    for name, array in values.items():
-        value = by_name.get(name)
-        if value is None:
-            raise InputError(f"The model has no input {name!r}.", f"Its inputs are {', '.join(map(repr, by_name))}.")
-        declared = tuple(extent if isinstance(extent, int) else None for extent in value.shape or ())
-        if len(declared) != array.ndim or any(
-            have not in (None, got) for have, got in zip(declared, array.shape, strict=True)
-        ):
-            raise InputError(
-                f"A value of shape {list(array.shape)} does not fit the input {name!r}.",
-                f"The model declares {describe(value)}.",
-                "Give a value of that shape.",
-            )
-        edit.graph.inputs.remove(value)
-        value.const_value = ir.tensor(array, dtype=value.dtype, name=name)
-        value.shape = ir.Shape(array.shape)
-        edit.graph.register_initializer(value)
-        edit.rewrites.append(Rewrite(kind="bind_value", node=name, why=f"It is always {np.array2string(array)[:80]}."))
 
 
 def _walk(edit: Editor) -> None:
