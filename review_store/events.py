@@ -83,7 +83,11 @@ class Approved(_Verdict):
     def approved_action(self) -> ApprovedAction:
         """As the reviewer signs it."""
         return ApprovedAction(
-            id=self.action, digest=self.action_digest, risk=self.risk, at=self.at, justification=self.justification
+            id=self.action,
+            content_digest=self.action_digest,
+            risk=self.risk,
+            at=self.at,
+            justification=self.justification,
         )
 
 

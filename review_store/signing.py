@@ -118,7 +118,7 @@ def release(
                 expires=expires,
                 policy=reviewed,
                 actions=tuple(
-                    SignedAction(id=each.id, digest=each.action.content_digest, authors=each.authors)
+                    SignedAction(id=each.id, content_digest=each.action.content_digest, authors=each.authors)
                     for each in state.actions
                 ),
                 approvals=tuple(dict(each) for each in (*embedded, *([own.plain()] if own else []))),
@@ -188,7 +188,7 @@ def _refuse_unreviewed(
 
     def open_still(review: ActionReview) -> bool:
         given = covered.get(review.id, {}).values()
-        by_file = any(each.digest == review.action.content_digest for each in given)
+        by_file = any(each.content_digest == review.action.content_digest for each in given)
         return review.word == "rejected" or not by_file
 
     open_actions = [each for each in state.unreviewed if open_still(each)]

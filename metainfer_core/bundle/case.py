@@ -62,7 +62,7 @@ class Case:
             action.id: {
                 person: approval
                 for person, approval in found.get(action.id, {}).items()
-                if approval.digest == action.content_digest
+                if approval.content_digest == action.content_digest
             }
             for action in self.policy.actions
         }

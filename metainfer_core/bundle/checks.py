@@ -67,7 +67,7 @@ def _check_policy(case: Case) -> Iterator[Reason]:
             fix="Sign the policy again, with the model and the spec that it was made for.",
         )
     ids = [action.id for action in policy.actions]
-    found = [(action.id, action.digest) for action in case.statement.predicate.actions]
+    found = [(action.id, action.content_digest) for action in case.statement.predicate.actions]
     if len(set(ids)) < len(ids) or found != [(action.id, action.content_digest) for action in policy.actions]:
         yield Reason(
             check="wrong_policy",
@@ -107,7 +107,7 @@ def _why_not_approved(case: Case, action: PolicyAction) -> Reason:
             return Reason(check=each.fault.check, what="", why=each.fault.what, fix=each.fault.fix)
         approved = next(one for one in each.statement.predicate.actions if one.id == action.id)
         difference = binding_of(each.statement).difference(case.binding)
-        if difference is None and approved.digest != action.content_digest:
+        if difference is None and approved.content_digest != action.content_digest:
             difference = "the action"
         if difference is not None:
             why = f"{action.id}: {each.statement.predicate.person} approved before {difference} changed."

@@ -63,6 +63,7 @@ def standing(
 def lineage(policy: Policy) -> str:
     """What the review history and the serials of a policy are kept under, over all its revisions.
 
-    A policy without a name has no revisions that could be told from other policies: its model and spec name it.
+    Policies without a name share one: what was said about one of them can only make another one stricter, because an
+    approval binds the model, the spec, the rules and the action anyway.
     """
-    return policy.name or " on ".join(each for each in (policy.model_digest, policy.spec_digest) if each) or "policy"
+    return policy.name or "policy"

@@ -22,7 +22,7 @@ from metainfer_core.bundle.envelope import (
 )
 from metainfer_core.bundle.reason import Reason, not_trusted, reason_of
 from metainfer_core.bundle.review_rules import lineage
-from metainfer_core.bundle.seen import Seen
+from metainfer_core.bundle.seen import Seen, seen_name
 from metainfer_core.bundle.statement import RELEASE_TYPE, Digest, ReleaseStatement, read_payload
 from metainfer_core.bundle.trust import Time, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
@@ -48,6 +48,11 @@ class Verified:
     def policy(self) -> Policy:
         """The reviewed policy."""
         return self.statement.predicate.policy
+
+    @property
+    def name(self) -> str:
+        """What it is remembered under."""
+        return seen_name(self.policy)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class ApprovedAction(Value):
     """One action that a reviewer stands behind, exactly as they saw it."""
 
     id: str
-    digest: Digest
+    content_digest: Digest
     """The action's `content_digest`."""
     risk: RiskLevel
     """The risk that the reviewer saw: it may fall later, the quorum does not."""
@@ -91,7 +91,7 @@ class SignedAction(Value):
     """One action of the released policy."""
 
     id: str
-    digest: Digest
+    content_digest: Digest
     authors: tuple[PersonId, ...] = ()
     """Who brought in the policy, or set this action's override."""
 
