@@ -11,12 +11,12 @@ from metainfer_core.codegen.catalog import backend as backend_named
 from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.emit import identifier, sources
 from metainfer_core.codegen.make import build, find_programs
-from metainfer_core.codegen.package import Manifest, Port, vector_path, write_package
+from metainfer_core.codegen.package import Manifest, Port, layers_path, vector_path, write_package
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.values import sha256
+from metainfer_core.values import canonical_json, sha256
 from metainfer_core.verify.reference import Progress, quiet
 
 
@@ -89,11 +89,13 @@ def _vectors(lowered: Lowered, test_inputs: Sequence[Mapping[str, np.ndarray]], 
     files = {}
     for number, feed in enumerate(test_inputs):
         progress("simulating test vectors", number, len(test_inputs))
-        outputs = simulator.run(feed)
+        tensors = simulator.run(feed, keep=True)
         for index, name in enumerate(lowered.program.inputs):
             files[vector_path(number, "input", index)] = np.ascontiguousarray(feed[name]).tobytes()
         for index, name in enumerate(lowered.program.outputs):
-            files[vector_path(number, "output", index)] = np.ascontiguousarray(outputs[name]).tobytes()
+            files[vector_path(number, "output", index)] = np.ascontiguousarray(tensors[name]).tobytes()
+        digests = {name: sha256(np.ascontiguousarray(array).tobytes()) for name, array in tensors.items()}
+        files[layers_path(number)] = canonical_json(digests)
     return files
 
 

@@ -16,8 +16,12 @@ from metainfer_core.verify.report import Difference
 CONVERSIONS = ("quantize", "dequantize", "requantize")
 """Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-JOINING = ("fuse", "fold_batch_norm", "decompose", "pad_channels")
+JOINING = ("fuse", "fold_batch_norm")
 """Kinds that let one step compute several nodes."""
+UNIT_CHOOSING = ("fuse", "quantize", "keep_float", "decompose")
+"""Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
+FORMS = ("", ".quantized", ".dequantized")
+"""What a tensor's name may end in when it is stored in another form."""
 SCALE_TOLERANCE = 0.02
 
 
@@ -59,7 +63,8 @@ def differences(
     """
     built = Built(realised, {tensor.name: tensor for tensor in realised.tensors}, op_types)
     forward = [found for action in actions for found in _unrealised(action, built)]
-    return (*forward, *_uncovered(built), *_unapproved_precision(actions, built), *_unapproved_fusion(actions, built))
+    backward = (_uncovered(built), _unapproved_precision(actions, built), _unapproved_fusion(actions, built))
+    return (*forward, *_on_another_unit(actions, built), *(found for check in backward for found in check))
 
 
 def _unrealised(action: Action, built: Built) -> Iterator[Difference]:
@@ -168,6 +173,28 @@ def _bound(action: Action, built: Built) -> Iterator[Difference]:
         yield _difference(action, name, f"an input of shape {list(shape)}", f"shape {list(tensor.shape)}")
 
 
+def _placed(action: Action, built: Built) -> Iterator[Difference]:
+    """Each tensor, in every form in which it is stored, lies in the approved memory."""
+    for name, memory in action.params["memory"].items():
+        stored = [built.tensors[name + form] for form in FORMS if name + form in built.tensors]
+        if not stored:
+            yield _difference(action, action.nodes[0], f"{name} in {memory}", f"{name} is not stored")
+        for tensor in stored:
+            if tensor.memory != memory:
+                got = f"{tensor.name} in {tensor.memory or 'the weights'}"
+                yield _difference(action, action.nodes[0], f"{name} in {memory}", got)
+
+
+def _padded(action: Action, built: Built) -> Iterator[Difference]:
+    """The layer that makes the channels makes as many as were approved."""
+    node, padded = action.nodes[0], action.params["padded"]
+    outputs = [built.tensors[name] for step in built.steps(node) for name in step.outputs if name]
+    counts = sorted({tensor.shape[1] for tensor in outputs if len(tensor.shape) > 1})
+    if padded not in counts:
+        got = " or ".join(f"{count} channels" for count in counts) or "no step computes it"
+        yield _difference(action, node, f"{padded} channels", got)
+
+
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
     "fuse": _in_one_step,
@@ -175,7 +202,21 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "keep_float": _float,
     "decompose": _covered,
     "bind_shape": _bound,
+    "place": _placed,
+    "pad_channels": _padded,
 }
+
+
+def _on_another_unit(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
+    """Each node runs on the compute unit that was approved for it."""
+    approved: dict[str, Action] = {}
+    for action in actions:
+        if action.kind in UNIT_CHOOSING and action.params.get("target_hw"):
+            approved.update({node: action for node in _members(action)})
+    for node, action in approved.items():
+        for step in built.steps(node):
+            if step.unit != action.params["target_hw"] and step.kernel != "view":
+                yield _difference(action, node, f"on {action.params['target_hw']}", f"{step.kernel} on {step.unit}")
 
 
 def _uncovered(built: Built) -> Iterator[Difference]:

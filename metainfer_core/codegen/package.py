@@ -87,6 +87,11 @@ def vector_path(vector: int, side: Literal["input", "output"], index: int) -> st
     return f"vectors/{vector:03}/{side}_{index}.bin"
 
 
+def layers_path(vector: int) -> str:
+    """Where the digests of every layer's result of a test vector stand: tensor name to digest, in one JSON object."""
+    return f"vectors/{vector:03}/layers.json"
+
+
 def write_package(manifest: Manifest, files: Mapping[str, bytes]) -> bytes:
     """The package's bytes: the same for the same files, whatever the clock, the user and the folder are."""
     stream = io.BytesIO()
@@ -167,6 +172,7 @@ def _entry_fault(entries: list[zipfile.ZipInfo], size: int) -> str | None:
 def _check_parts(manifest: Manifest, files: Mapping[str, bytes], source: str) -> None:
     wanted = [manifest.binary]
     for vector in range(min(manifest.vectors, ENTRY_LIMIT)):
+        wanted.append(layers_path(vector))
         wanted += [vector_path(vector, "input", index) for index in range(len(manifest.inputs))]
         wanted += [vector_path(vector, "output", index) for index in range(len(manifest.outputs))]
     for name in wanted:

@@ -72,10 +72,7 @@ def execute(
     arrays = check_inputs(package, inputs)
     with tempfile.TemporaryDirectory(prefix="metainfer-run-") as name:
         folder = Path(name)
-        binary = folder / "program"
-        binary.write_bytes(package.binary)
-        binary.chmod(0o700)
-        command = [*backend(package.manifest.target).runner(), str(binary)]
+        command = _command(package, folder)
         for index, array in enumerate(arrays):
             path = folder / f"input_{index}.bin"
             path.write_bytes(array.tobytes())
@@ -102,6 +99,21 @@ def execute(
         ticks=tuple(answer.get("ticks", ())),
         tensors=tensors,
     )
+
+
+def supported_variants(package: Package) -> tuple[str, ...]:
+    """Instruction sets of the package that this machine, or the emulator, can run, best first."""
+    with tempfile.TemporaryDirectory(prefix="metainfer-run-") as name:
+        command = [*_command(package, Path(name)), "--variants"]
+        return tuple(_run(command, Path(name), TIME_LIMIT_S)["variants"])
+
+
+def _command(package: Package, folder: Path) -> list[str]:
+    """The binary, put into `folder`, behind what starts it."""
+    binary = folder / "program"
+    binary.write_bytes(package.binary)
+    binary.chmod(0o700)
+    return [*backend(package.manifest.target).runner(), str(binary)]
 
 
 def check_inputs(package: Package, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from metainfer_core.codegen.package import MANIFEST, Manifest, Port, read_package, vector_path, write_package
+from metainfer_core.codegen.package import (
+    MANIFEST,
+    Manifest,
+    Port,
+    layers_path,
+    read_package,
+    vector_path,
+    write_package,
+)
 from metainfer_core.errors import InputError, MetaInferError, NotTrustedError
 from metainfer_core.values import sha256
 
@@ -15,6 +23,7 @@ FILES = {
     "source/Makefile": b"all:\n",
     vector_path(0, "input", 0): b"\0" * 8,
     vector_path(0, "output", 0): b"\1" * 4,
+    layers_path(0): b"{}",
 }
 
 
