@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
+from pathlib import Path
 from typing import Any, Literal
 
 from metainfer_core.errors import InputError
+from metainfer_core.files import read_bytes
 from metainfer_core.spec.binding import slug
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.quantities import UNITS, QuantityError, parse_quantity
 from metainfer_core.spec.spec_values import DATA_TYPES
-from metainfer_core.spec.strict_yaml import Document
+from metainfer_core.spec.strict_yaml import BYTES_LIMIT, Document, read_yaml
+from metainfer_core.spec.yaml_file import parse_spec
 
 BandwidthUnit = Literal["MB/s", "Mbit/s"]
 KEYS = (
@@ -54,6 +57,13 @@ _ONNX_NAMES = {name.lower(): (name,) for names in OPERATORS.values() for name in
 def is_flat_profile(data: object) -> bool:
     """Whether parsed YAML is a flat profile rather than a spec."""
     return isinstance(data, dict) and "accelerator" in data
+
+
+def load_spec_or_profile(path: Path) -> HardwareSpec:
+    """The spec in a file, be it a spec file or a flat profile."""
+    data = read_bytes(path, "hardware spec", BYTES_LIMIT)
+    document = read_yaml(data, str(path))
+    return import_profile(document) if is_flat_profile(document.data) else parse_spec(data, str(path))
 
 
 def import_profile(document: Document, bandwidth_unit: BandwidthUnit | None = None) -> HardwareSpec:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes
-from metainfer_core.spec.flat_profile import import_profile, is_flat_profile
+from metainfer_core.spec.flat_profile import load_spec_or_profile
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.strict_yaml import BYTES_LIMIT, read_yaml
-from metainfer_core.spec.yaml_file import parse_spec, read_spec
+from metainfer_core.spec.yaml_file import read_spec
 
 FOLDER_VARIABLE = "METAINFER_HWSPECS"
 _FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9})\.ya?ml$")
@@ -77,7 +75,5 @@ def load(reference: str, folder: Path | None = None) -> HardwareSpec:
     """The spec that a path or a name means; a flat profile is imported on the way."""
     path = Path(reference)
     if path.suffix in (".yaml", ".yml") or path.exists():
-        data = read_bytes(path, "hardware spec", BYTES_LIMIT)
-        document = read_yaml(data, str(path))
-        return import_profile(document) if is_flat_profile(document.data) else parse_spec(data, str(path))
+        return load_spec_or_profile(path)
     return read_spec(find(reference, folder or default_folder()).path)
