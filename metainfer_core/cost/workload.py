@@ -1,0 +1,73 @@
+"""What one kernel call demands of the hardware, as plain features: built from a summary or from a lowered program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from metainfer_core.graph.summary import GraphSummary
+from metainfer_core.numerics.program import Program, Step, Tensor
+from metainfer_core.values import FrozenMap, Value
+
+
+class Workload(Value):
+    """One kernel call."""
+
+    node_ids: tuple[str, ...]
+    unit: str | None
+    data_type: str
+    operations: int | None
+    """Multiplications, additions and comparisons; None where they are not known."""
+    bytes_by_memory: FrozenMap[int]
+    """Memory of the spec to bytes read and written; the key "" is for what no action placed."""
+    working_set_bytes: int
+    """Bytes that the call touches at least once."""
+
+
+def workloads_of_summary(summary: GraphSummary, units: Mapping[str, str | None] | None = None) -> tuple[Workload, ...]:
+    """One workload for each node, nothing fused, all tensors where the spec puts unplaced ones.
+
+    Args:
+        summary: Of the model.
+        units: Node id to compute unit, for nodes whose unit the model does not name.
+    """
+    return tuple(
+        Workload(
+            node_ids=(node.id,),
+            unit=node.unit or (units or {}).get(node.id),
+            data_type=node.element_type,
+            operations=node.flops,
+            bytes_by_memory={"": node.moved_bytes},
+            working_set_bytes=node.moved_bytes,
+        )
+        for node in summary.nodes
+    )
+
+
+def workloads_of_program(program: Program, summary: GraphSummary) -> tuple[Workload, ...]:
+    """One workload for each kernel call, with the bytes of the types and memories that the program really has.
+
+    Args:
+        program: The lowered program.
+        summary: Of the adapted model, for the operations of each node.
+    """
+    tensors = {tensor.name: tensor for tensor in program.tensors}
+    operations = {node.id: node.flops for node in summary.nodes}
+    return tuple(_workload(step, tensors, operations) for step in program.steps)
+
+
+def _workload(step: Step, tensors: Mapping[str, Tensor], operations: Mapping[str, int | None]) -> Workload:
+    touched = [tensors[name] for name in dict.fromkeys((*step.inputs, *step.outputs)) if name in tensors]
+    by_memory: dict[str, int] = {}
+    for tensor in touched:
+        place = tensor.memory or ""
+        by_memory[place] = by_memory.get(place, 0) + tensor.size_bytes
+    counts = [operations.get(node_id, 0) for node_id in step.node_ids]
+    output = tensors.get(step.outputs[0]) if step.outputs else None
+    return Workload(
+        node_ids=step.node_ids,
+        unit=step.unit,
+        data_type=output.element_type if output is not None else "float32",
+        operations=None if any(count is None for count in counts) else sum(count or 0 for count in counts),
+        bytes_by_memory=by_memory,
+        working_set_bytes=sum(tensor.size_bytes for tensor in touched),
+    )

@@ -1,0 +1,63 @@
+"""What a policy is chosen for: the accuracy budget, the latency target, and whether a measured effect keeps to it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pydantic
+
+from metainfer_core.numerics.metrics import Effect, OutputEffect
+from metainfer_core.values import Value
+
+
+class Objective(Value):
+    """The budget and the goal. Accuracy limits hold for each output of the model."""
+
+    precision: Literal["int8", "float32"] = "int8"
+    """The lowest precision that may be used."""
+    search_mode: Literal["latency", "balanced", "energy"] = "balanced"
+    target_latency_ms: float | None = pydantic.Field(default=None, gt=0)
+    """Held against the time predicted on the spec; None: a share of the unoptimised prediction."""
+    min_sqnr_db: float = 20.0
+    """Least signal-to-quantization-noise ratio, over all samples."""
+    min_channel_sqnr_db: float = 6.0
+    """The same for the worst channel: below this its noise is half of its signal."""
+    max_dead_channels: int = pydantic.Field(default=0, ge=0)
+    max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
+    """Largest share of samples whose greatest element may move."""
+    allow_fallback: bool = True
+    """Whether operators may run on the fallback unit that the spec names."""
+
+
+def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
+    """Each limit that a measured effect breaks, as a sentence; empty if it keeps to the budget."""
+    return tuple(sentence for output in effect.outputs for sentence in _broken(objective, output, effect.samples))
+
+
+def worst_sqnr_db(effect: Effect) -> float:
+    """The lowest signal-to-noise ratio of any output; infinite where nothing moved."""
+    return min((output.sqnr_db for output in effect.outputs if output.sqnr_db is not None), default=float("inf"))
+
+
+def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[str]:
+    broken = []
+    if output.sqnr_db is not None and output.sqnr_db < objective.min_sqnr_db:
+        broken.append(f"{output.output} has {output.sqnr_db:.1f} dB; the budget is {objective.min_sqnr_db:g} dB.")
+    channel = output.worst_channel_sqnr_db
+    if channel is not None and channel < objective.min_channel_sqnr_db:
+        broken.append(
+            f"Channel {output.worst_channel} of {output.output} has {channel:.1f} dB; "
+            f"the budget is {objective.min_channel_sqnr_db:g} dB."
+        )
+    if output.dead_channels > objective.max_dead_channels:
+        broken.append(
+            f"{output.dead_channels} of {output.channels} channels of {output.output} no longer vary; "
+            f"at most {objective.max_dead_channels} may."
+        )
+    flips = output.argmax_flips or 0
+    if flips > objective.max_argmax_flips * samples:
+        broken.append(
+            f"The greatest element of {output.output} moved in {flips} of {samples} samples; "
+            f"at most {objective.max_argmax_flips:.0%} may."
+        )
+    return broken
