@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from metainfer_core.codegen.memories import alignment_bytes, capacity_bytes, default_memory, weights_memory
-from metainfer_core.codegen.sharing import sharing
 from metainfer_core.codegen.storage import Storage, assign_storage
 from metainfer_core.errors import DefectError, DoesNotFitError
 from metainfer_core.memory.check_plan import check_plan
@@ -15,7 +14,7 @@ from metainfer_core.memory.plan import plan
 from metainfer_core.memory.problem import Buffer, MemoryPlan, MemoryProblem
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program, Tensor
-from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes
+from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
@@ -93,8 +92,8 @@ def compile_plan(lowered: Lowered, spec: HardwareSpec) -> CompilePlan:
     tensors = {tensor.name: tensor for tensor in program.tensors}
     units = frozenset(step.unit for step in program.steps if step.unit is not None)
     default = default_memory(spec, units)
-    shares = tuple(sharing(step, tensors) for step in program.steps)
-    storages = assign_storage(program, default, shares)
+    signatures = tuple(signature(step.kernel) for step in program.steps)
+    storages = assign_storage(program, default, signatures)
     weights = _lay_out_weights(lowered, tensors, storages, alignment_bytes(spec, default))
     stored_in = weights_memory(spec, weights.size_bytes, default)
     _check_weights_fit(spec, stored_in, weights.size_bytes)
@@ -118,8 +117,8 @@ def compile_plan(lowered: Lowered, spec: HardwareSpec) -> CompilePlan:
         program=program,
         views=tuple(
             index
-            for index, (step, share) in enumerate(zip(program.steps, shares, strict=True))
-            if share.is_view and storages[step.outputs[0]] is storages[step.inputs[0]]
+            for index, step in enumerate(program.steps)
+            if signatures[index].is_view and storages[step.outputs[0]] is storages[step.inputs[0]]
         ),
         arenas=arenas,
         locations=tuple(

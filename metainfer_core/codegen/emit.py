@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.tables import table
 from metainfer_core.numerics.program import ELEMENT_BYTES, Program, Step
-from metainfer_core.numerics.signatures import Field, Signature, headers, signature
+from metainfer_core.numerics.signatures import Signature, headers, params_initializer, signature
 from metainfer_core.numerics.toolchain import KERNEL_FLAGS
 
 HERE = Path(__file__).parent
@@ -126,8 +125,8 @@ def _call(step: Step, index: int) -> dict[str, object]:
     """The parameters and arguments of one kernel call as C++ text."""
     described = signature(step.kernel)
     return {
-        "params_struct": described.params,
-        "params": "{" + ", ".join(_number(field, step.params.get(field.name)) for field in described.fields) + "}",
+        "params_struct": described.params_struct,
+        "params": params_initializer(step),
         "variadic": next((argument.c_type for argument in described.arguments if argument.is_variadic), None),
         "pointers": [f"input<{index}, {at}, {described.inputs[0].c_type}>()" for at in range(len(step.inputs))],
         "arguments": _arguments(described, index),
@@ -142,22 +141,6 @@ def _arguments(described: Signature, index: int) -> list[str]:
     outputs = [f"output<{index}, {at}, {argument.c_type}>()" for at, argument in enumerate(described.outputs)]
     scratch = [f"scratch<{index}, {one.c_type}>()" for one in described.arguments if one.role == "scratch"]
     return ["params", *inputs, *outputs, *scratch]
-
-
-def _number(field: Field, value: Any) -> str:
-    """A C++ literal that loses no digit; what a step leaves out is zero."""
-    if value is None:
-        return "{}" if field.length is not None else "0"
-    if field.length is not None:
-        return "{" + ", ".join(_number(Field(field.name, field.c_type), one) for one in value) + "}"
-    if field.c_type != "float":
-        return str(int(value))
-    single = float(np.float32(value))
-    if np.isnan(single):
-        return '__builtin_nanf("")'
-    if np.isinf(single):
-        return "__builtin_inff()" if single > 0 else "-__builtin_inff()"
-    return f"{single.hex()}f"
 
 
 def _environment(backend: Backend) -> jinja2.Environment:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from metainfer_core.codegen.sharing import Sharing
 from metainfer_core.numerics.program import Program, Step, Tensor
+from metainfer_core.numerics.signatures import Signature
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Storage:
     """A constant that a place action put into a memory: copied there at start-up, alive for good."""
 
 
-def assign_storage(program: Program, default_memory: str, shares: Sequence[Sharing]) -> dict[str, Storage]:
+def assign_storage(program: Program, default_memory: str, signatures: Sequence[Signature]) -> dict[str, Storage]:
     """The storage of every tensor that the program uses, by tensor name, in order of first use.
 
     Graph inputs live from the start, graph outputs until the end. A view shares its input's storage unless an action
@@ -57,7 +57,7 @@ def assign_storage(program: Program, default_memory: str, shares: Sequence[Shari
         for name in step.inputs:
             if name and name not in storages:  # a constant: everything else was written before
                 new(name, 0)
-        shared = _shareable(step, index, shares[index], tensors, storages, default_memory)
+        shared = _shareable(step, index, signatures[index], tensors, storages, default_memory)
         for position, name in enumerate(step.outputs):
             if name and position == 0 and shared is not None:
                 join(name, shared)
@@ -82,14 +82,14 @@ def _last_uses(program: Program) -> Mapping[str, int]:
 def _shareable(
     step: Step,
     index: int,
-    sharing: Sharing,
+    signature: Signature,
     tensors: Mapping[str, Tensor],
     storages: Mapping[str, Storage],
     default_memory: str,
 ) -> str | None:
     """The input whose storage output 0 can share, or None."""
     output = tensors[step.outputs[0]]
-    for position in (0,) if sharing.is_view else sharing.in_place:
+    for position in (0,) if signature.is_view else signature.in_place:
         name = step.inputs[position] if position < len(step.inputs) else ""
         if not name:
             continue
@@ -98,7 +98,7 @@ def _shareable(
         moves = output.memory is not None and output.memory != storage.memory
         if not same_size or moves:
             continue
-        if sharing.is_view:
+        if signature.is_view:
             return name
         is_last_reader = storage.end == index + 1
         if (
