@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import onnx_ir as ir
 
@@ -13,33 +12,6 @@ from metainfer_core.graph.report import Rewrite
 EXTENT_LIMIT = 1 << 31
 ONLY_INPUT = ""
 """Key of a shape that is given without a name: it belongs to the only input, or to the only dynamic one."""
-
-
-_TEXT = re.compile(r"(?:(?P<name>.+)=)?(?P<shape>\[[^\[\]]*\]|[0-9]+(?:\s*,\s*[0-9]+)*)", re.DOTALL)
-
-
-def read_input_shapes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Shapes as people write them: `[1,3,224,224]`, `x=[1,3,224,224]`, and `N=4` for a dimension.
-
-    Raises:
-        InputError: A text is not of this form, or a name is given twice.
-    """
-    shapes: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        found = _TEXT.fullmatch(text.strip())
-        parts = found["shape"].strip("[]").split(",") if found else []
-        extents = [part.strip() for part in parts if part.strip()]
-        if found is None or not all(re.fullmatch(r"[0-9]{1,18}", extent) for extent in extents):
-            raise InputError(
-                f"{text!r} is not an input shape.",
-                "A list of whole numbers was expected, with the name of the input in front if there are several.",
-                'Write it like --input-shape "[1,3,224,224]" or --input-shape "x=[1,3,224,224]".',
-            )
-        name = (found["name"] or ONLY_INPUT).strip()
-        if name in shapes:
-            raise InputError(f"The shape of {name or 'the input'!r} is given twice.", fix="Give it once.")
-        shapes[name] = tuple(int(extent) for extent in extents)
-    return shapes
 
 
 def bind_input_shapes(graph: ir.Graph, given: Mapping[str, tuple[int, ...]]) -> tuple[list[Rewrite], list[str]]:

@@ -7,7 +7,7 @@ simplified, or given its static output shapes; then what nothing reads is remove
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +35,18 @@ class Preprocessed:
     report: PreprocessReport
 
 
+Progress = Callable[[str, int, int], None]
+
+
+def _silent(step: str, done: int, total: int) -> None:
+    """Shows no progress."""
+
+
 def preprocess(
     model: ir.Model,
     input_shapes: Mapping[str, tuple[int, ...]] | None = None,
     input_values: Mapping[str, np.ndarray] | None = None,
+    progress: Progress = _silent,
 ) -> Preprocessed:
     """A new model that computes the same for inputs of the given shapes; the one given is left alone.
 
@@ -46,20 +54,32 @@ def preprocess(
         model: An imported model (see `load.py`).
         input_shapes: Shapes by input name, or extents by dimension name; see `input_shapes.py`.
         input_values: Inputs that always have the same value, such as a sample rate; they stop being inputs.
+        progress: Called with what is being done, how many nodes are done, and how many there are.
 
     Raises:
         InputError: Shapes are missing, or do not fit the model.
         UnsupportedError: Control flow that is not known beforehand, or nodes whose shape stays dynamic.
     """
+    result = infer(model, input_shapes, input_values, progress)
+    _check_static(result.model)
+    return result
+
+
+def infer(
+    model: ir.Model,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    input_values: Mapping[str, np.ndarray] | None = None,
+    progress: Progress = _silent,
+) -> Preprocessed:
+    """Like `preprocess`, but a shape that depends on data is left open; `dynamic_nodes` tells where."""
     model = model.clone()
     edit = Editor(model)
     nodes_before = len(model.graph)
     bind_input_values(edit, input_values or {})
     bound, assumptions = bind_input_shapes(model.graph, input_shapes or {})
     edit.rewrites.extend(bound)
-    _walk(edit)
+    _walk(edit, progress)
     _remove_unused(model, edit)
-    _check_static(model)
     shapes = {value.name or "": static_shape(value) or () for value in model.graph.inputs}
     report = PreprocessReport(
         input_shapes=shapes,
@@ -71,7 +91,7 @@ def preprocess(
     return Preprocessed(model, report)
 
 
-def _walk(edit: Editor) -> None:
+def _walk(edit: Editor, progress: Progress) -> None:
     """Folds, simplifies and infers node after node, in execution order."""
     graph = edit.graph
     for node in graph.all_nodes():
@@ -79,8 +99,11 @@ def _walk(edit: Editor) -> None:
             value.type = value.shape = None  # what the file claims need not hold for the bound shapes
     control = ControlFlow(edit, frozenset(name for name in graph.initializers))
     waiting = deque(graph)
+    done = 0
     while waiting:
         node = waiting.popleft()
+        progress("inferring shapes", done, done + len(waiting) + 1)
+        done += 1
         instead = control.fold(node)
         if instead is not None:
             waiting.extendleft(reversed(instead))
@@ -154,9 +177,14 @@ def _remove_unused(model: ir.Model, edit: Editor) -> None:
             edit.record("remove_unused", node, "Nothing reads its results.")
 
 
+def dynamic_nodes(model: ir.Model) -> list[ir.Node]:
+    """The nodes that make a value whose shape or type is not known, in order."""
+    return [node for node in model.graph if not all(_is_known(value) for value in node.outputs)]
+
+
 def _check_static(model: ir.Model) -> None:
     """Refuses a model in which the shape of a value is still open, and names each node that makes one."""
-    dynamic = [node for node in model.graph if not all(_is_known(value) for value in node.outputs)]
+    dynamic = dynamic_nodes(model)
     if not dynamic:
         return
     roots = [node for node in dynamic if all(value is None or _is_known(value) for value in node.inputs)]

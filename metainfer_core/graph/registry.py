@@ -145,8 +145,8 @@ def definition(operator: RegisteredOperator) -> onnx.FunctionProto:
 def inline_registered(model: ir.Model, registry: OperatorRegistry) -> ir.Model:
     """Replaces each node of a registered operator by its definition, in place.
 
-    The nodes of the definition are named `<id of the node>/<op>_<index>` and carry `metainfer.operator` (its title), `metainfer.call` (the id of the node that was
-    replaced), `metainfer.hardware` and `metainfer.fallback`.
+    The nodes of the definition are named `<id of the node>/<op>_<index>` and carry `metainfer.operator` (its title),
+    `metainfer.call` (the id of the node that was replaced), `metainfer.hardware` and `metainfer.fallback`.
 
     Raises:
         InputError: A node does not fit the definition.
