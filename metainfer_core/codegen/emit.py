@@ -65,8 +65,9 @@ def sources(plan: CompilePlan, constants: Mapping[str, bytes], backend: Backend,
             .encode()
         )
     files |= {f"kernels/{name}": text.encode() for name, text in headers().items()}
-    for folder in (HERE / "runtime", backend.folder / "runtime"):
-        files |= {f"runtime/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.hpp"))}
+    for part in ("runtime", "validation"):
+        for folder in (HERE / part, backend.folder / part):
+            files |= {f"{part}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.?pp"))}
     return files
 
 
