@@ -13,8 +13,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec
 
 FOLDER_VARIABLE = "METAINFER_HWSPECS"
-_FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9})\.ya?ml$")
-_REFERENCE = re.compile(r"(?P<name>.+?)(?:[_@]v?(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9}))?$")
+_FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9})\.ya?ml")
+_REFERENCE = re.compile(r"(?P<name>.+?)(?:[_@]v?(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9}))?")
 Version = tuple[int, ...]
 
 
@@ -45,7 +45,7 @@ def entries(folder: Path) -> tuple[Entry, ...]:
     """All spec files of a folder, by name, then oldest version first."""
     found = []
     for path in folder.glob("*_v*.y*ml") if folder.is_dir() else ():
-        match = _FILE_NAME.match(path.name)
+        match = _FILE_NAME.fullmatch(path.name)
         if match:
             found.append(Entry(match["name"], match["version"], path))
     return tuple(sorted(found, key=lambda entry: (entry.name, entry.order)))
@@ -58,7 +58,7 @@ def find(reference: str, folder: Path) -> Entry:
         InputError: No such name or version; the message lists what there is.
     """
     known = entries(folder)
-    match = _REFERENCE.match(reference.strip())
+    match = _REFERENCE.fullmatch(reference.strip())
     name, version = (match["name"], match["version"]) if match else (reference, None)
     versions = [entry for entry in known if entry.name == name and version in (None, entry.version)]
     if versions:

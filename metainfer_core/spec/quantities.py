@@ -149,7 +149,9 @@ def key_unit(key: str) -> Unit | None:
     return UNITS[name] if name else None
 
 
-_NUMBER = r"[-+−–]?(?:0[xX][0-9a-fA-F_]+|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?|\.\d+)"
+_NUMBER = (
+    r"[-+−–]?(?:0[xX][0-9a-fA-F][0-9a-fA-F_]*|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2})?|\.\d+)"
+)
 _UNIT = r"[^\d\s±~∼+–—−-][^\d±~∼]*?"
 _BOUND = r"up to|at most|max(?:imum)?\.?|typ(?:ical)?\.?|min(?:imum)?\.?|at least|<=|>=|≤|≥|<|>|about|~|≈"
 _BETWEEN = r"±|\+/-|\+-|-|–|—|−|~|∼|\.\.\.?|…|to|and|至"

@@ -13,9 +13,9 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.report import Report
 
 STALE_AFTER_DAYS = 365
-_VERSION = re.compile(r"\d+\.\d+\.\d+$")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}$")
-_UNTRACED = (
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+OF_PEOPLE = (
     "name", "vendor", "version", "last_verified_date", "verification_method", "change_log", "sensitive_layers",
     "sdk_version", "firmware_version", "driver_version", "microcode_version", "deadline_ms", "dynamic_rules",
     "recovery_rules",
@@ -72,7 +72,7 @@ def verification(spec: HardwareSpec, report: Report) -> None:
 
 def version(spec: HardwareSpec, report: Report) -> None:
     """HW016: the file's name, the version and the change log say the same."""
-    if not _VERSION.match(spec.version):
+    if not _VERSION.fullmatch(spec.version):
         report.add("HW016", "version", f"version is {spec.version!r}, not x.y.z.", "Write three numbers.")
     name = Path(report.source).name
     expected = f"{spec.name}_v{spec.version}.yaml"
@@ -98,14 +98,14 @@ def traced(spec: HardwareSpec, report: Report) -> None:
             message = f"There is a provenance for {path}, but no such value."
             report.add("HW015", where, message, "Remove it, or add the value.")
     for key, source in spec.sources.items():
-        if not _DIGEST.match(source.document_digest):
+        if not _DIGEST.fullmatch(source.document_digest):
             message = f"The digest of {key} is not sha256: and 64 hex digits."
             report.add("HW015", f"sources.{key}.document_digest", message, "Write what `sha256sum` prints.")
     known_paths = (*spec.provenance, *spec.assumed)
     untraced = [
         path
         for path in values
-        if path.split(".")[0] not in _UNTRACED
+        if path.split(".")[0] not in OF_PEOPLE
         and not path.endswith(".kind")
         and not any(path == known or path.startswith(known + ".") for known in known_paths)
     ]

@@ -22,7 +22,7 @@ _CODE_OF_FAULT: dict[Fault, str] = {
     "ambiguous_unit": "HW006",
     "broken_range": "HW008",
 }
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*$")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SPREAD = ("min", "typ", "mean", "max", "std", "strength")
 _FREE_NAMES = ("provenance", "assumed", "other", "sources")
 """Maps whose keys are paths, document field names or titles."""
@@ -125,7 +125,17 @@ class SpecReader:
             case "text":
                 return data if isinstance(data, str) else self._wrong_type(path, key, "a text", data)
             case "any":
-                return data
+                return self._any(data, path, key)
+
+    def _any(self, data: object, path: Path, key: str) -> Any:
+        """Free data; whole numbers that JSON readers would round are refused."""
+        if isinstance(data, dict):
+            return {name: self._any(value, (*path, name), name) for name, value in data.items()}
+        if isinstance(data, list):
+            return [self._any(value, (*path, index), key) for index, value in enumerate(data)]
+        if isinstance(data, int) and abs(data) >= 2**53:
+            return self._wrong_type(path, key, "a whole number below 2^53, or a text", data)
+        return data
 
     def _record(self, shape: Shape, data: dict[str, Any], path: Path) -> dict[str, Any]:
         fields = shape.fields()
@@ -148,7 +158,7 @@ class SpecReader:
             return self._wrong_type(path, key, "a mapping of names", data)
         found = {}
         for name, value in data.items():
-            if path[0] not in _FREE_NAMES and not _NAME.match(name):
+            if path[0] not in _FREE_NAMES and not _NAME.fullmatch(name):
                 self._find(
                     "HW003",
                     (*path, name),
@@ -255,7 +265,7 @@ class SpecReader:
         return int(data)
 
     def _address(self, data: object, path: Path, key: str) -> Any:
-        if isinstance(data, str) and re.match(r"0[xX][0-9a-fA-F_]{1,40}$", data):
+        if isinstance(data, str) and re.fullmatch(r"0[xX][0-9a-fA-F][0-9a-fA-F_]{0,40}", data):
             data = int(number(data))
         if isinstance(data, bool) or not isinstance(data, int) or not 0 <= data < 2**64:
             return self._wrong_type(path, key, "an address such as 0xff8c0000", data)

@@ -18,13 +18,14 @@ from metainfer_core.values import Value, first_fault
 
 BYTES_LIMIT = 4 << 20
 DEPTH_LIMIT = 32
+LARGEST = 1e30
 Path = tuple[str | int, ...]
 AnyValue = TypeVar("AnyValue", bound=Value)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_INT = re.compile(r"[-+]?[0-9]+$")
-_HEX = re.compile(r"0x[0-9a-fA-F_]+$")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
+_INT = re.compile(r"[-+]?[0-9]+")
+_HEX = re.compile(r"0x[0-9a-fA-F][0-9a-fA-F_]*")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -168,15 +169,17 @@ def _scalar(node: yaml.Node, path: Path, source: str, hex_at: set[Path]) -> Any:
         return False
     if len(text) > 400:
         return text
-    if _HEX.match(text):
+    number: int | float
+    if _HEX.fullmatch(text):
         hex_at.add(path)
-        return int(text.replace("_", ""), 16)
-    if _INT.match(text):
-        return int(text)
-    if _FLOAT.match(text):
-        value = float(text)
-        if value in (float("inf"), float("-inf")):
-            place = f"{source}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
-            raise InputError(f"{place}: {text} is larger than any number that is kept.", fix="Mend the number.")
-        return value
-    return text
+        number = int(text.replace("_", ""), 16)
+    elif _INT.fullmatch(text):
+        number = int(text)
+    elif _FLOAT.fullmatch(text):
+        number = float(text)
+    else:
+        return text
+    if abs(number) > LARGEST:
+        place = f"{source}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+        raise InputError(f"{place}: {text[:60]} is larger than any number that is kept.", fix="Mend the number.")
+    return number

@@ -16,7 +16,7 @@ from metainfer_core.spec.yaml_writer import write_spec
 
 __all__ = ["named_by_file", "parse_spec", "read_spec", "save_spec", "write_spec"]
 
-_FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d+\.\d+\.\d+)\.ya?ml$")
+_FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d+\.\d+\.\d+)\.ya?ml")
 
 
 def read_spec(path: Path) -> HardwareSpec:
@@ -43,7 +43,7 @@ def parse_spec(data: bytes, source: str) -> HardwareSpec:
 
 def named_by_file(plain: dict[str, Any], source: str) -> dict[str, Any]:
     """The data with `name` and `version` taken from the file's name where they are missing."""
-    match = _FILE_NAME.match(Path(source).name)
+    match = _FILE_NAME.fullmatch(Path(source).name)
     return {**(match.groupdict() if match else {}), **plain}
 
 

@@ -10,8 +10,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.quantities import format_quantity, key_unit
 
 WIDTH = 110
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+()-]*( [A-Za-z0-9_./+()-]+)*$")
-_VERSION = re.compile(r"\d+\.\d+\.\d+$")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./+()-]*( [A-Za-z0-9_./+()-]+)*")
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 _WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 _LAST = ("assumed", "change_log", "sources", "provenance")
 
@@ -153,7 +153,7 @@ def _key(key: str) -> str:
 
 def yaml_text(text: str) -> str:
     """A text as a YAML scalar that every reader takes for the same text."""
-    if (_PLAIN.match(text) and text.lower() not in _WORDS) or _VERSION.match(text):
+    if (_PLAIN.fullmatch(text) and text.lower() not in _WORDS) or _VERSION.fullmatch(text):
         return text
     pieces = []
     for letter in text:

@@ -46,6 +46,7 @@ def test_scalars_are_those_of_yaml_1_2(text: str, value: object) -> None:
         ("a: [1, 2\n", "x.yaml:2:1", "not YAML"),
         ("? [a, b]\n: 1\n", "x.yaml:1:3", "a key must be a text"),
         ("a: 1e999\n", "x.yaml:1:4", "larger than any number"),
+        ("a: " + "9" * 399 + "\n", "x.yaml:1:4", "larger than any number"),
         ("a: " + "[" * (DEPTH_LIMIT + 1) + "]" * (DEPTH_LIMIT + 1), "x.yaml:1:", "nested too deeply"),
         ("<<: {a: 1}\n", "x.yaml:1:1", "merge keys"),
     ],

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spec_texts import CLEAN, FILE_NAME, line_of
+from test_accept import A53, A72, draft
+from test_profiles_and_schema import PROFILE
+
+from metainfer_core.cli import build_app, console, validator
+from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.yaml_file import read_spec
+
+
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a command."""
+    monkeypatch.setattr("sys.argv", list(words))
+    main = validator.main if words[0] == "hwdoc-validator" else lambda: console.run(build_app())
+    with pytest.raises(SystemExit) as left:
+        main()
+    printed = capsys.readouterr()
+    return int(str(left.value.code)), printed.out, printed.err
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+    return lambda *words: run(capsys, monkeypatch, *words)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "hwspecs" / FILE_NAME
+    path.parent.mkdir()
+    path.write_text(CLEAN)
+    return path
+
+
+def test_the_validator_says_yes(command: Any, spec: Path) -> None:
+    status, out, _ = command("hwdoc-validator", str(spec))
+    assert status == 0
+    assert f"{spec}: 0 errors, 0 warnings, 0 notes" in out
+    assert "HW014" in out
+
+
+def test_the_validator_says_no_with_line_and_mend(command: Any, spec: Path) -> None:
+    spec.write_text(CLEAN.replace("    cores: 2", "    core: 2"))
+    status, out, _ = command("hwdoc-validator", str(spec))
+    assert status == 1
+    assert f"{spec}:{line_of(spec.read_text(), 'core: 2')}:5: error HW002: " in out
+    assert "    fix: Did you mean `cores`?" in out
+
+
+def test_warnings_fail_only_when_strict(command: Any, spec: Path) -> None:
+    spec.write_text(CLEAN.replace("verification_method: read on the page\n", ""))
+    assert command("hwdoc-validator", str(spec))[0] == 0
+    assert command("hwdoc-validator", "--strict", str(spec))[0] == 1
+
+
+def test_findings_as_json(command: Any, spec: Path) -> None:
+    spec.write_text(CLEAN.replace("tops: {max: 1}", "tops: {max: 9}"))
+    status, out, _ = command("hwdoc-validator", "--json", str(spec))
+    (finding,) = json.loads(out)["findings"]
+    assert status == 1
+    assert set(finding) == {"file", "code", "severity", "path", "line", "column", "message", "fix"}
+    assert (finding["code"], finding["path"]) == ("HW012", "compute_units.npu.tops")
+
+
+def test_findings_as_sarif(command: Any, spec: Path) -> None:
+    spec.write_text(CLEAN.replace("tops: {max: 1}", "tops: {max: 9}"))
+    _, out, _ = command("hwdoc-validator", "--format", "sarif", str(spec))
+    run_ = json.loads(out)["runs"][0]
+    (result,) = run_["results"]
+    assert run_["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "HW012"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == line_of(spec.read_text(), "tops: {max: 9}")
+
+
+def test_a_missing_file_and_a_wrong_option_are_bad_usage(command: Any, spec: Path) -> None:
+    assert command("hwdoc-validator", "none.yaml")[0] == 2
+    assert command("hwdoc-validator", "--format", "xml", str(spec))[0] == 2
+
+
+def test_list_and_show(command: Any, spec: Path) -> None:
+    _, out, _ = command("meta-infer", "spec", "list", "--json")
+    assert json.loads(out)["specs"] == [{"name": "tiny", "version": "1.0.0", "path": f"hwspecs/{FILE_NAME}"}]
+    status, out, _ = command("meta-infer", "spec", "show", "tiny", "--field", "memories.sram")
+    assert status == 0
+    assert "memories.sram.size_bytes       256 KiB   [sheet p. 2]" in out
+    status, _, err = command("meta-infer", "spec", "show", "tiny", "--field", "memory")
+    assert status == 2
+    assert "nothing under 'memory'" in err
+
+
+def test_diff_tells_and_says_no(command: Any, spec: Path) -> None:
+    other = spec.with_name("tiny_v1.1.0.yaml")
+    other.write_text(CLEAN.replace("version: 1.0.0", "version: 1.1.0").replace("mean: 120", "mean: 135"))
+    assert command("meta-infer", "spec", "diff", "tiny@1.0.0", "tiny@1.0.0")[0] == 0
+    status, out, _ = command("meta-infer", "spec", "diff", "tiny@1.0.0", str(other), "--json")
+    assert status == 1
+    assert [change["path"] for change in json.loads(out)["changes"]] == ["memories.dram.latency_cycles", "version"]
+
+
+def test_accept_writes_a_spec_and_lists_conflicts(command: Any, tmp_path: Path) -> None:
+    Path("draft.yaml").write_bytes(write_draft(draft(A72, A53, {**A53, "value": 8, "page": 2})))
+    status, out, _ = command("meta-infer", "spec", "accept", "draft.yaml", "--output", "chip_v1.0.0.yaml", "--all")
+    assert status == 0
+    assert "1 of 3 candidates accepted" in out
+    assert "       2  8 (sheet, p. 2, Cortex-A53)" in out
+    words = ("--choose", "2", "--by", "Ada", "--set", "compute_units.cortex_a72.l2_cache.size_bytes=1 MiB")
+    command("meta-infer", "spec", "accept", "draft.yaml", "-o", "chip_v1.0.0.yaml", "--all", *words)
+    made = read_spec(Path("chip_v1.0.0.yaml"))
+    assert made.compute_units["cortex_a53"].cores == 8
+    assert made.provenance["compute_units.cortex_a53.cores"].accepted_by == "Ada"
+    assert made.assumed == {"compute_units.cortex_a72.l2_cache.size_bytes": "Given by Ada."}
+
+
+def test_accepting_onto_a_spec_keeps_its_comments(command: Any, spec: Path) -> None:
+    spec.write_text("# by hand\n" + CLEAN)
+    Path("draft.yaml").write_bytes(write_draft(draft({"field": "power.supply_v", "value": 1.8, "unit": "V"})))
+    words = ("meta-infer", "spec", "accept", "draft.yaml", "--all", "--onto", str(spec), "--output", str(spec))
+    assert command(*words)[0] == 0
+    assert spec.read_text().startswith("# by hand\nname: tiny\n")
+    assert read_spec(spec).supply_v is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "Acceptance is a decision"),
+        (("--choose", "7"), "There is no candidate 7"),
+        (("--all", "--bind", "big"), "is not LEFT=RIGHT"),
+        (("--all", "--set", "cpu=3"), "no place 'cpu'"),
+    ],
+)
+def test_a_decision_that_cannot_be_followed_writes_nothing(command: Any, words: tuple[str, ...], told: str) -> None:
+    Path("draft.yaml").write_bytes(write_draft(draft(A72)))
+    status, _, err = command("meta-infer", "spec", "accept", "draft.yaml", "--output", "out.yaml", *words)
+    assert status == 2
+    assert told in err
+    assert not Path("out.yaml").exists()
+
+
+def test_import_names_its_assumptions(command: Any) -> None:
+    Path("p.yaml").write_text(PROFILE)
+    status, out, _ = command("meta-infer", "spec", "import", "p.yaml", "--output", "edgenpu_x1_v1.0.0.yaml")
+    assert status == 0
+    assert "memories.dram.bandwidth_gbps: `mbps` may mean" in out
+    assert read_spec(Path("edgenpu_x1_v1.0.0.yaml")).compute_units["accelerator"].cores == 4
+    assert command("meta-infer", "spec", "import", "edgenpu_x1_v1.0.0.yaml", "--output", "x.yaml")[0] == 2
+
+
+def test_the_schema_is_printed(command: Any) -> None:
+    status, out, _ = command("meta-infer", "spec", "schema", "--json")
+    assert status == 0
+    assert "memories" in json.loads(out)["properties"]
