@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.rewiring import FROM, add_constant, numbers_of, readers
+from metainfer_core.actions.rewiring import FROM, FUSED_WITH, add_constant, numbers_of, readers
 from metainfer_core.actions.scales import Affine
 
 
@@ -24,6 +24,22 @@ def raw(value: ir.Value) -> ir.Value:
         return value
     quantize = producer.inputs[0].producer()
     return quantize.inputs[0] if quantize is not None and quantize.inputs[0] is not None else value
+
+
+def computes_on_integers(node: ir.Node) -> bool:
+    """Whether the node, or the kernel that it is fused into, stands between a DequantizeLinear and a QuantizeLinear."""
+    fed = any(
+        (producer := value.producer()) is not None and producer.op_type == "DequantizeLinear"
+        for value in node.inputs
+        if value is not None
+    )
+    for value in node.outputs:
+        if pair_of(value) is not None:
+            return fed or FUSED_WITH in node.metadata_props
+        fused = [reader for reader in readers(value) if reader.metadata_props.get(FUSED_WITH) == node.name]
+        if fused:
+            return fed and computes_on_integers(fused[0])
+    return False
 
 
 def parameters_of(dequantize: ir.Node) -> Affine:

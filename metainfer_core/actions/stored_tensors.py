@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.activations import CLAMPS
-from metainfer_core.actions.quantize_dequantize import pair_of, raw
+from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of, raw
 from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, only_reader, readers
 from metainfer_core.graph.shapes import static_shape
 
@@ -95,9 +95,6 @@ def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
     pair = pair_of(value)
     if pair is None:
         return count * width
-    whole = producer is not None and any(
-        source is not None and (maker := source.producer()) is not None and maker.op_type == "DequantizeLinear"
-        for source in producer.inputs
-    )
+    whole = producer is not None and computes_on_integers(producer)
     only_converted = all(reader.op_type == "QuantizeLinear" for reader in readers(value))
     return count if whole and only_converted else count * (width + 1)

@@ -8,8 +8,9 @@ import onnx_ir.passes.common as passes
 from metainfer_core.actions import legality
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.catalog import KINDS, kind
+from metainfer_core.actions.quantize_dequantize import computes_on_integers
 from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, nodes_by_id
-from metainfer_core.actions.units import unit_for
+from metainfer_core.actions.units import has_data_type, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -82,14 +83,19 @@ def effective(line: PolicyAction) -> Action:
 
 
 def finish(model: ir.Model, spec: HardwareSpec) -> None:
-    """Removes constants that nothing reads any more, and gives each node that no action placed a compute unit."""
+    """Removes constants that nothing reads any more, and gives each node a compute unit that can run it.
+
+    A unit that an action named for INT8 does not run what stays float32: such a node goes to the unit for float32.
+    """
     passes.RemoveUnusedNodesPass()(model)
     known = nodes_by_id(model)
     for node in model.graph:
         leader = known.get(node.metadata_props.get(FUSED_WITH, ""))
-        if leader is not None and UNIT in leader.metadata_props:
-            node.metadata_props[UNIT] = leader.metadata_props[UNIT]
-        elif UNIT not in node.metadata_props:
-            unit = unit_for(spec, node.op_type, "float32")
-            if isinstance(unit, str):
-                node.metadata_props[UNIT] = unit
+        unit = (leader or node).metadata_props.get(UNIT)
+        wanted = "int8" if computes_on_integers(leader or node) else "float32"
+        if unit in spec.compute_units and has_data_type(unit, spec.compute_units[unit], wanted) is None:
+            node.metadata_props[UNIT] = unit
+            continue
+        found = unit_for(spec, node.op_type, wanted)
+        if isinstance(found, str):
+            node.metadata_props[UNIT] = found

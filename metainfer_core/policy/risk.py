@@ -70,14 +70,12 @@ def _of_numbers(
 
 def _of_effect(effect: Effect, objective: Objective) -> list[tuple[Level, str]]:
     found: list[tuple[Level, str]] = [("high", sentence) for sentence in shortfalls(objective, effect)]
-    flips = [output for output in effect.outputs if output.argmax_flips]
-    found += [
-        (
-            "medium",
-            f"the greatest element of {output.output} moved in {output.argmax_flips} of {effect.samples} samples.",
-        )
-        for output in flips
-    ]
+    for output in effect.outputs:
+        if output.argmax_flips:
+            moved = (
+                f"the greatest element of {output.output} moved in {output.argmax_flips} of {effect.samples} samples."
+            )
+            found.append(("medium", moved))
     worst = worst_sqnr_db(effect)
     if not found and worst < objective.min_sqnr_db + NEAR_BUDGET_DB:
         found.append(("medium", f"{worst:.1f} dB is within {NEAR_BUDGET_DB:g} dB of the budget."))

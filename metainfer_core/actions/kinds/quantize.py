@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import onnx_ir as ir
@@ -78,6 +78,10 @@ class Quantize(ActionKind):
     obligation = Obligation(why="Rounding to 8 bits changes values: measured, and held against the accuracy budget.")
     risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=True)
     Params = QuantizeParams
+
+    def __init__(self, preferred: Mapping[str, object] | None = None) -> None:
+        """A kind that proposes with other parameters than the usual ones, such as `{"symmetric": True}`."""
+        self.preferred = dict(preferred or {})
 
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
@@ -202,6 +206,7 @@ class Quantize(ActionKind):
             "scheme": scheme,
             "symmetric": False,
             "ranges": ranges,
+            **self.preferred,
         }
         if isinstance(unit, str):
             params["target_hw"] = unit

@@ -1,0 +1,115 @@
+"""Which nodes become INT8: all that are legal, and where that costs too much accuracy, all but the worst ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import onnx_ir as ir
+
+from metainfer_core.actions.action import Action, Reason, Refusal
+from metainfer_core.actions.kinds.keep_float import KeepFloat
+from metainfer_core.actions.kinds.quantize import Quantize
+from metainfer_core.actions.rewiring import nodes_by_id
+from metainfer_core.errors import UnsupportedError
+from metainfer_core.numerics.metrics import Effect
+from metainfer_core.policy.draft import Draft
+from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
+
+VARIANTS: Mapping[str, Mapping[str, object]] = {
+    "int8, weights by channel, asymmetric": {},
+    "int8, weights by channel, symmetric": {"symmetric": True},
+    "int8, weights by tensor, asymmetric": {"scheme": "tensor_wise"},
+}
+"""Name of a candidate to the parameters that it changes."""
+
+Measured = Effect | str
+"""An effect, or why it could not be measured."""
+
+
+def measured(measure: Callable[[ir.Model], Effect], model: ir.Model) -> Measured:
+    """The effect of a model, or the sentence why it cannot run."""
+    try:
+        return measure(model)
+    except UnsupportedError as error:
+        return " ".join(part for part in (error.what, error.why) if part)
+
+
+def quantized(structural: Draft, params: Mapping[str, object], dropped: Mapping[str, Reason]) -> Draft:
+    """INT8 wherever it is legal, but for the dropped nodes, which stay float for the reason given."""
+    draft = structural.branch()
+    keeper = KeepFloat()
+    draft.take(draft.propose(keeper.name))
+    known = nodes_by_id(draft.model)
+    kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
+    draft.take(list(kept))
+    draft.take(list(Quantize(params).propose(draft.model, draft.spec, draft.calibration)))
+    return draft
+
+
+def integer_actions(draft: Draft) -> list[Action]:
+    """The quantize actions of a draft, in order."""
+    return [action for action in draft.actions if action.kind == "quantize"]
+
+
+def alone(structural: Draft, action: Action, measure: Callable[[ir.Model], Effect]) -> Measured:
+    """The effect of one quantize action on the otherwise float model."""
+    draft = structural.branch()
+    if not draft.take([action]):
+        refused: Refusal = draft.refusals[-1]
+        return refused.reason
+    return measured(measure, draft.finished())
+
+
+def mixed(
+    structural: Draft,
+    params: Mapping[str, object],
+    actions: Sequence[Action],
+    effects: Mapping[str, Measured],
+    together: Measured,
+    objective: Objective,
+    measure: Callable[[ir.Model], Effect],
+) -> tuple[Draft, Measured]:
+    """The draft that keeps the fewest nodes float and is within the budget, found by halving.
+
+    Nodes are dropped in the order of what each costs alone, the worst first. If no prefix of that order keeps to the
+    budget, all of them stay float.
+    """
+    order = sorted(actions, key=lambda action: (_badness(effects[action.id]), action.id))
+    low, high = 0, len(order)  # `low` dropped nodes are known to be too few, `high` to be enough
+    best: tuple[Draft, Measured] | None = None
+    while high - low > 1 or best is None:
+        count = high if best is None else (low + high) // 2
+        dropped = {
+            action.nodes[0]: _reason(action, effects[action.id], together, objective) for action in order[:count]
+        }
+        draft = quantized(structural, params, dropped)
+        effect = measured(measure, draft.branch().finished())
+        fits = isinstance(effect, Effect) and not shortfalls(objective, effect)
+        if best is None or fits:
+            best, high = (draft, effect), count
+        else:
+            low = count
+    return best
+
+
+def _badness(effect: Measured) -> float:
+    """Lower is worse; what cannot run is the worst."""
+    return worst_sqnr_db(effect) if isinstance(effect, Effect) else float("-inf")
+
+
+def _reason(action: Action, effect: Measured, together: Measured, objective: Objective) -> Reason:
+    """The measured reason why a node stays float."""
+    name = action.nodes[0]
+    if isinstance(effect, str):
+        return Reason(claim=f"INT8 on {name} cannot run: {effect}")
+    broken = shortfalls(objective, effect)
+    if broken:
+        return Reason(claim=f"INT8 on {name} alone breaks the budget: {broken[0]}", law="measured on calibration data")
+    limits = shortfalls(objective, together) if isinstance(together, Effect) else (together,)
+    return Reason(
+        claim=(
+            f"INT8 on {name} alone leaves {worst_sqnr_db(effect):.1f} dB, among the least of all nodes; "
+            f"with INT8 everywhere the budget breaks: {limits[0] if limits else 'unknown'}"
+        ),
+        law="measured on calibration data",
+    )
