@@ -10,7 +10,7 @@ from metainfer_core.bundle.approvals import Binding, open_approval, valid_approv
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.envelope import PAYLOAD_TYPE, Envelope, Signature, pre_authentication_encoding
 from metainfer_core.bundle.reason import Reason, listed, not_trusted
-from metainfer_core.bundle.signed_bundle import inspect_bundle
+from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
 from metainfer_core.bundle.statement import (
     ApprovalPredicate,
     ApprovalStatement,
@@ -38,8 +38,7 @@ class Release:
     """A signed bundle, recorded in the log, not yet in a file."""
 
     bundle: bytes
-    serial: int
-    sentences: tuple[str, ...]
+    verified: Verified
 
 
 def sign_payload(payload: bytes, keys: Sequence[PrivateKey]) -> Envelope:
@@ -139,7 +138,7 @@ def release(
             state.lineage, events, stream_version=state.version, values=(policy.to_json(), reviewed.to_json())
         )
         if not isinstance(written, Conflict):
-            return Release(bundle, serial, inspection.verified.sentences)
+            return Release(bundle, inspection.verified)
     raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
 
 

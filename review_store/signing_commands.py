@@ -184,8 +184,9 @@ def sign(
     ]
     made = release(log, bound, trust, private, now(), expires, given)
     write_bytes(output, made.bundle, "bundle")
-    data = {"bundle": str(output), "serial": made.serial, "signed": list(made.sentences)}
-    emit(as_json, data, f"{output}\n" + "\n".join(made.sentences))
+    signed = made.verified.sentences
+    serial = made.verified.statement.predicate.serial
+    emit(as_json, {"bundle": str(output), "serial": serial, "signed": list(signed)}, "\n".join((str(output), *signed)))
 
 
 def _folder(keys: Path | None) -> Path:

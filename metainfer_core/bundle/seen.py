@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import FrozenMap, Value
+
+if TYPE_CHECKING:
+    from metainfer_core.bundle.signed_bundle import Verified
 
 
 class SeenBundle(Value):
@@ -69,6 +72,8 @@ def read_seen(path: Path) -> Seen:
         ) from error
 
 
-def write_seen(path: Path, seen: Seen) -> None:
-    """Remembers what was trusted."""
-    write_bytes(path, seen.to_json(), "record of trusted bundles")
+def remember(path: Path, verified: Verified) -> None:
+    """Notes down a bundle that something is now built from, so that an older one is refused from here on."""
+    serial = verified.statement.predicate.serial
+    seen = read_seen(path).with_bundle(verified.name, serial, verified.payload_digest, verified.trust_version)
+    write_bytes(path, seen.to_json() + b"\n", "record of trusted bundles")

@@ -41,6 +41,8 @@ class Verified:
     """Who signed the whole."""
     reviewers: Mapping[str, tuple[str, ...]]
     """Action id to the people who stand behind it."""
+    trust_version: int
+    """Version of the trust file that vouches for it."""
     sentences: tuple[str, ...]
     """In plain words: what is signed by whom, and what was not compared."""
 
@@ -107,7 +109,9 @@ def inspect_bundle(
     if found:
         return Inspection(None, found)
     reviewers = {action.id: case.standing(action).counted for action in case.policy.actions}
-    verified = Verified(statement, case.payload_digest, releasers, reviewers, _sentences(case, reviewers))
+    verified = Verified(
+        statement, case.payload_digest, releasers, reviewers, trust.version, _sentences(case, reviewers)
+    )
     return Inspection(verified, ())
 
 

@@ -12,8 +12,11 @@ def plain_key(raw):
 
 def people(*keys_by_person):
     return {
-        "people": [{"id": name, "roles": ["reviewer"], "keys": [plain_key(key) for key in keys]} for name, keys in keys_by_person]
-    }  # fmt: skip
+        "people": [
+            {"id": name, "roles": ["reviewer"], "keys": [plain_key(key) for key in keys]}
+            for name, keys in keys_by_person
+        ]
+    }
 
 
 @pytest.mark.parametrize(
@@ -88,8 +91,10 @@ def test_revoked_key_never_counts_not_even_before():
 def test_unknown_fields_and_unknown_algorithms_are_refused():
     with pytest.raises(InputError, match="trust_everybody"):
         TrustFile.from_plain({"trust_everybody": True}, "trust.json")
+    plain = people(("ada", [public_key("ada")]))
+    plain["people"][0]["keys"][0]["algorithm"] = "rsa"
     with pytest.raises(InputError, match="algorithm"):
-        TrustFile.from_plain({"people": [{"id": "ada", "roles": [], "keys": [plain_key(public_key("ada")) | {"algorithm": "rsa"}]}]})  # fmt: skip
+        TrustFile.from_plain(plain, "trust.json")
 
 
 def test_missing_file_trusts_nobody(tmp_path):

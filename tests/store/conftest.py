@@ -1,0 +1,10 @@
+import pytest
+
+from review_store.log import EventLog
+
+
+@pytest.fixture
+def log(tmp_path):
+    opened = EventLog(tmp_path / "workspace")
+    yield opened
+    opened.close()

@@ -1,0 +1,165 @@
+import base64
+import os
+import stat
+import sys
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from review_maker import private_key
+
+from metainfer_core.errors import InputError, UnsupportedError
+from review_store.keys import (
+    keyring_passphrase,
+    new_key,
+    passphrase_from_descriptor,
+    public_key_file,
+    read_key,
+    read_public_key,
+    write_key,
+)
+
+PASSPHRASE = "correct horse"
+SCRYPT = bytes.fromhex("2b06010401da47040b")
+
+
+def test_key_comes_back_with_its_passphrase_only(tmp_path):
+    key, path = new_key(), tmp_path / "keys" / "ada.key"
+    write_key(path, key, PASSPHRASE)
+    back = read_key(path, PASSPHRASE)
+    assert back.public_key == key.public_key
+    Ed25519PublicKey.from_public_bytes(key.public_key).verify(back.sign(b"data"), b"data")
+    with pytest.raises(InputError, match="cannot be unlocked"):
+        read_key(path, PASSPHRASE + "!")
+
+
+def test_file_is_encrypted_by_scrypt_and_for_the_owner_alone(tmp_path):
+    path = tmp_path / "ada.key"
+    write_key(path, private_key("ada"), PASSPHRASE)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    pem = path.read_bytes()
+    assert pem.startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    der = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
+    assert SCRYPT in der
+    assert private_key("ada").key.private_bytes_raw() not in der
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_key_that_others_can_read_is_refused(tmp_path):
+    path = tmp_path / "ada.key"
+    write_key(path, private_key("ada"), PASSPHRASE)
+    path.chmod(0o640)
+    with pytest.raises(InputError, match="0640, expected 0600"):
+        read_key(path, PASSPHRASE)
+
+
+def test_existing_key_is_never_overwritten(tmp_path):
+    path = tmp_path / "ada.key"
+    write_key(path, private_key("ada"), PASSPHRASE)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="there is a key already"):
+        write_key(path, private_key("bob"), PASSPHRASE)
+    assert path.read_bytes() == before
+
+
+def test_short_passphrase_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(InputError, match="at least 8"):
+        write_key(tmp_path / "ada.key", private_key("ada"), "1234567")
+    assert list(tmp_path.iterdir()) == []
+
+
+def unencrypted(key):
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def encrypted(key):
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(PASSPHRASE.encode()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (unencrypted(private_key("ada").key), "not encrypted"),
+        (encrypted(ec.generate_private_key(ec.SECP256R1())), "not an Ed25519 key"),
+        (b"junk", "cannot be unlocked"),
+        (b"", "cannot be unlocked"),
+    ],
+    ids=["plain text", "another algorithm", "junk", "empty"],
+)
+def test_other_files_are_refused(tmp_path, content, what):
+    path = tmp_path / "ada.key"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    with pytest.raises(InputError, match=what):
+        read_key(path, PASSPHRASE)
+
+
+def test_public_key_file_round_trip(tmp_path):
+    path = tmp_path / "ada.pub"
+    file = public_key_file("ada", private_key("ada"))
+    path.write_bytes(file.to_json())
+    assert read_public_key(path) == file
+    assert file.key.raw == private_key("ada").public_key
+
+
+def test_passphrase_is_the_first_line_of_the_descriptor():
+    read_end, write_end = os.pipe()
+    os.write(write_end, "pass phräse\r\nmore\n".encode())
+    os.close(write_end)
+    assert passphrase_from_descriptor(read_end) == "pass phräse"
+    os.close(read_end)
+    with pytest.raises(InputError, match="--passphrase-fd"):
+        passphrase_from_descriptor(read_end)
+
+
+def test_key_never_shows_itself():
+    assert "Ed25519" not in repr(private_key("ada"))
+
+
+class NoStore:
+    """What `keyring` does on a machine without a desktop."""
+
+    @staticmethod
+    def get_password(service, person):
+        raise RuntimeError("No recommended backend was available.")
+
+    set_password = get_password
+
+
+class Store:
+    """A key store that works."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def get_password(self, service, person):
+        return self.kept.get((service, person))
+
+    def set_password(self, service, person, passphrase):
+        self.kept[service, person] = passphrase
+
+
+def test_missing_key_store_is_said_clearly(monkeypatch):
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(UnsupportedError, match="`keyring` is not installed") as refusal:
+        keyring_passphrase("ada")
+    assert "--passphrase-fd" in refusal.value.fix
+    monkeypatch.setitem(sys.modules, "keyring", NoStore)
+    with pytest.raises(UnsupportedError, match="No recommended backend"):
+        keyring_passphrase("ada")
+
+
+def test_key_store_keeps_the_passphrase_and_not_the_key(monkeypatch):
+    store = Store()
+    monkeypatch.setitem(sys.modules, "keyring", store)
+    assert keyring_passphrase("ada") is None
+    assert keyring_passphrase("ada", store=PASSPHRASE) == PASSPHRASE
+    assert keyring_passphrase("ada") == PASSPHRASE
+    assert store.kept == {("meta-infer", "ada"): PASSPHRASE}
