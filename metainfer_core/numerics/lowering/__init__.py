@@ -1,0 +1,1 @@
+"""Turning each operator of the model into kernel calls; one family of operators a file."""

@@ -1,0 +1,243 @@
+"""Conv and ConvTranspose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
+from metainfer_core.numerics.lowering.geometry import Window, window
+from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
+from metainfer_core.numerics.lowering.packing import gemm_block, pack_conv, pack_depthwise, pack_gemm
+
+BAND_BYTES = 128 * 1024
+"""Scratch of one band of output rows: it should stay in a second-level cache."""
+LANES = 8
+"""Pixels that one vector is taken to hold where a kernel is chosen; the result does not depend on it."""
+MIN_USE = 0.6
+"""Below this share of used lanes, filters go to the lanes instead of pixels."""
+MIN_COLUMNS = 16
+"""Columns of a band are at least one vector of any target (see Band in kernels/conv2d.hpp)."""
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """One convolution, whatever its element type."""
+
+    batch: int
+    groups: int
+    channels: int
+    """Input channels of one group."""
+    filters: int
+    """Output channels of one group."""
+    window: Window
+
+    @property
+    def pixels(self) -> int:
+        """Output pixels of one image."""
+        return math.prod(self.window.out_size)
+
+    @property
+    def depth(self) -> int:
+        """Products of one output."""
+        return self.channels * math.prod(self.window.kernel)
+
+
+def conv(b: Builder, node: ir.Node) -> None:
+    """A convolution with constant weights."""
+    if integer_conv(b, node):
+        return
+    weights, bias = _constants(b, node)
+    ending = float_ending(b, node)
+    source = b.tensor(required(node, 0))
+    _emit_float(b, _described(b, node), source, weights, bias, ending)
+    absorb(b, ending.nodes)
+
+
+def integer_conv(b: Builder, node: ir.Node) -> bool:
+    """The convolution on int8, where its input, weights and result are; False where they are not."""
+    ending = integer_ending(b, node)
+    found = integer_sum(b, node, ending, weight_axis=0)
+    if ending is None or found is None:
+        return False
+    _emit_integer(b, _described(b, node), found, found.codes)
+    absorb(b, ending.nodes)
+    return True
+
+
+def conv_transpose(b: Builder, node: ir.Node) -> None:
+    """A transposed convolution: the input spread out with zeros, then a convolution with the weights turned round."""
+    weights, bias = _constants(b, node)
+    source, value = b.tensor(required(node, 0)), required(node, 0)
+    shape, out_shape = b.shape(value), b.shape(node.outputs[0])
+    groups = node.attributes.get_int("group", 1)
+    kernel = weights.shape[2:]
+    described = window(node, shape, out_shape, kernel)
+    spread = tuple((n - 1) * s + 1 for n, s in zip(described.size, described.strides, strict=True))
+    reach = tuple(d * (k - 1) for d, k in zip(described.dilations, described.kernel, strict=True))
+    begin = tuple(far - p for far, p in zip(reach, described.begin, strict=True))
+    if node.attributes.get_string("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or "output_shape" in node.attributes:
+        raise unsupported(
+            node, "Its padding follows from its output shape (auto_pad, output_shape).", "Give it as pads."
+        )
+    if min(begin) < 0:
+        raise unsupported(node, f"Its padding {list(described.begin)} is greater than its kernel reaches.")
+    if described.strides != (1, 1):
+        planes = shape[0] * shape[1]
+        zeros = b.constant(f"{node.name}.zero", np.zeros(1, np.float32))
+        name = b.declare(f"{node.name}.spread", "float32", (*shape[:2], *spread))
+        height, width = described.size
+        b.emit(
+            "copy_32",
+            (node,),
+            (source, zeros),
+            (name,),
+            {
+                "rank": 3,
+                "shape": (planes, height, width, 1, 1, 1),
+                "in_step": (height * width, width, 1, 0, 0, 0),
+                "out_step": (math.prod(spread), described.strides[0] * spread[1], described.strides[1], 0, 0, 0),
+                "out_count": planes * math.prod(spread),
+            },
+        )
+        source = name
+    inner, per_group = weights.shape[0] // groups, weights.shape[1]
+    turned = weights.reshape(groups, inner, per_group, *kernel).swapaxes(1, 2)
+    turned = np.flip(turned.reshape(groups * per_group, inner, *kernel), axis=tuple(range(2, 2 + len(kernel))))
+    plain = replace(described, size=(spread[0], spread[1]), strides=(1, 1), begin=(begin[0], begin[1]))
+    convolution = Convolution(shape[0], groups, inner, per_group, plain)
+    ending = float_ending(b, node)
+    _emit_float(b, convolution, source, _two_axes(turned), bias, ending)
+    absorb(b, ending.nodes)
+
+
+def _described(b: Builder, node: ir.Node) -> Convolution:
+    shape, out_shape = b.shape(required(node, 0)), b.shape(node.outputs[0])
+    weight_shape = b.shape(required(node, 1))
+    groups = node.attributes.get_int("group", 1)
+    return Convolution(
+        shape[0], groups, weight_shape[1], out_shape[1] // groups, window(node, shape, out_shape, weight_shape[2:])
+    )
+
+
+def _constants(b: Builder, node: ir.Node) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and bias in float32 (a bias of zeros where there is none)."""
+    weights, bias_value = b.array(required(node, 1)), optional(node, 2)
+    bias = b.array(bias_value)
+    if weights is None or (bias is None and bias_value is not None):
+        raise unsupported(node, "Its weights or its bias are computed at run time.", "Use constant weights.")
+    if weights.dtype != np.float32:
+        raise unsupported(node, f"Its weights hold {weights.dtype.name} numbers.", "Convert the model to float32.")
+    outputs = b.shape(node.outputs[0])[1]
+    return weights, np.zeros(outputs, np.float32) if bias is None else bias.astype(np.float32)
+
+
+def _two_axes(weights: np.ndarray) -> np.ndarray:
+    return weights[:, :, None, :] if weights.ndim == 3 else weights
+
+
+def _kernel_for(c: Convolution) -> str:
+    """Which kernel suits: one filter a channel, few pixels, or many."""
+    if c.channels == 1 and c.groups > 1:
+        return "depthwise_conv2d"
+    height, width = c.window.out_size
+    used = c.pixels / (height * math.ceil(width / LANES) * LANES)
+    return "conv2d_rows" if c.groups == 1 and used < MIN_USE else "conv2d"
+
+
+def _is_pointwise(w: Window) -> bool:
+    return w.kernel == w.strides == (1, 1) and w.begin == (0, 0) and w.size == w.out_size
+
+
+def _widened(c: Convolution) -> Convolution:
+    """A 1x1 convolution over whole rows of pixels: it has no rows, so that they may be joined to fill the lanes."""
+    if not _is_pointwise(c.window):
+        return c
+    height, width = c.window.size
+    joined = next((n for n in range(1, height + 1) if height % n == 0 and n * width >= 64), height)
+    size = (height // joined, joined * width)
+    return replace(c, window=replace(c.window, size=size, out_size=size))
+
+
+def _columns(w: Window) -> int:
+    """Columns of a band, of all phases."""
+    return (max(w.out_size[1], MIN_COLUMNS) + (w.kernel[1] - 1) * w.dilations[1] // w.strides[1]) * w.strides[1]
+
+
+def _rows(w: Window, band: int) -> int:
+    return (band - 1) * w.strides[0] + (w.kernel[0] - 1) * w.dilations[0] + 1
+
+
+def _band(w: Window, bytes_of_row: int) -> int:
+    """Output rows of a band: as many as BAND_BYTES allow, of about equal size."""
+    height = w.out_size[0]
+    most = next((n for n in range(height, 1, -1) if _rows(w, n) * bytes_of_row <= BAND_BYTES), 1)
+    return math.ceil(height / math.ceil(height / most))
+
+
+def _params(c: Convolution) -> dict[str, int]:
+    return {
+        "batch": c.batch,
+        "groups": c.groups,
+        "channels": c.channels,
+        "filters": c.filters,
+        **c.window.params(),
+    }
+
+
+def _emit_float(
+    b: Builder, c: Convolution, source: str, weights: np.ndarray, bias: np.ndarray, ending: FloatEnding
+) -> None:
+    weights, name = _two_axes(weights), str(ending.nodes[0].name)
+    kernel = _kernel_for(c)
+    c = _widened(c) if kernel == "conv2d" else c
+    params: dict[str, object] = {**_params(c), **ending.params}
+    if kernel == "conv2d_rows":
+        params["block"] = gemm_block(c.filters)
+        params["scratch_bytes"] = 4 * c.pixels * c.depth
+        packed = pack_gemm(weights.reshape(c.filters, -1).T, gemm_block(c.filters))
+    elif kernel == "depthwise_conv2d":
+        row = 4 * _columns(c.window)
+        params["band_rows"] = _band(c.window, row)
+        params["scratch_bytes"] = row * _rows(c.window, _band(c.window, row))
+        packed = pack_depthwise(weights)
+    else:
+        row = 4 * c.channels * _columns(c.window)
+        band = _band(c.window, row)
+        in_place = _is_pointwise(c.window) and c.window.out_size[1] >= MIN_COLUMNS
+        params["band_rows"] = band
+        params["scratch_bytes"] = 0 if in_place else row * _rows(c.window, band)
+        packed = pack_conv(weights, c.groups)
+    inputs = (source, b.constant(f"{name}.weights", packed), b.constant(f"{name}.bias", bias))
+    b.emit(f"{kernel}_float32", ending.nodes, inputs, (b.output(ending.value),), params)
+
+
+def _emit_integer(b: Builder, c: Convolution, found: IntegerSum, codes: np.ndarray) -> None:
+    codes = _two_axes(codes)
+    kernel = _kernel_for(c)
+    c = _widened(c) if kernel == "conv2d" else c
+    params: dict[str, object] = {**_params(c), **found.params(), "input_zero_point": found.source.zero_point}
+    if kernel == "conv2d_rows":
+        params["block"] = gemm_block(c.filters)
+        params["scratch_bytes"] = 2 * c.pixels * (c.depth + c.depth % 2)
+        packed = pack_gemm(codes.reshape(c.filters, -1).T, gemm_block(c.filters))
+    elif kernel == "depthwise_conv2d":
+        row = 4 * _columns(c.window)
+        band = _band(c.window, row)
+        packed = pack_depthwise(codes)
+        params["band_rows"] = band
+        params["scratch_bytes"] = row * _rows(c.window, band) + 2 * packed[0].size
+    else:
+        row = 4 * math.ceil(c.channels / 2) * _columns(c.window)
+        band = _band(c.window, row)
+        packed = pack_conv(codes, c.groups)
+        params["band_rows"] = band
+        params["scratch_bytes"] = row * _rows(c.window, band) + 2 * packed[0, 0].size
+    found.emit(b, f"{kernel}_int8", packed, params)
+
+
+OPERATORS = {"Conv": conv, "ConvTranspose": conv_transpose}

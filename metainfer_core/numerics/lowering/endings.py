@@ -1,0 +1,142 @@
+"""What stands after a node and is computed by the same kernel: a fused activation, a quantization, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.activations import CLAMPS, CODES, OPERATORS, activation_kernel, activation_params
+from metainfer_core.numerics.lowering.builder import DEQUANTIZE, QUANTIZE, Builder, optional, unsupported
+from metainfer_core.numerics.lowering.tables import curve_table
+
+
+@dataclass(frozen=True)
+class FloatEnding:
+    """The value that the kernel gives, the nodes it computes, and its activation parameters."""
+
+    value: ir.Value
+    nodes: tuple[ir.Node, ...]
+    params: dict[str, float | int]
+
+
+@dataclass(frozen=True)
+class IntegerEnding:
+    """The quantized value that the kernel gives, the nodes it computes, and how it finishes a sum."""
+
+    value: ir.Value
+    nodes: tuple[ir.Node, ...]
+    scale: np.float32
+    """Scale and zero point of the result of the sum, before the table."""
+    zero_point: int
+    low: int
+    high: int
+    table: np.ndarray | None
+    final_scale: np.float32
+    """Scale and zero point of the quantized value."""
+    final_zero_point: int
+
+
+def float_ending(b: Builder, node: ir.Node) -> FloatEnding:
+    """The node with the activation that was fused into it, if one was."""
+    follower = b.follower(node)
+    if follower is None:
+        return FloatEnding(node.outputs[0], (node,), {})
+    if b.only_reader(node.outputs[0]) is not follower:
+        raise _not_fusable(follower, node)
+    params: dict[str, float | int] = {"activation": CODES[activation_kernel(follower)], **clip_params(b, follower)}
+    return FloatEnding(follower.outputs[0], (node, follower), params)
+
+
+def integer_ending(b: Builder, node: ir.Node) -> IntegerEnding | None:
+    """The quantization that alone reads the node's result, with a fused activation; None where none does."""
+    follower, value, nodes = b.follower(node), node.outputs[0], [node]
+    clamp = b.only_reader(value)
+    is_clamped = clamp is not None and clamp is follower and clamp.op_type in CLAMPS
+    if is_clamped:
+        assert clamp is not None
+        value = clamp.outputs[0]
+        nodes.append(clamp)
+    quantize = b.only_reader(value)
+    target = quantization(b, quantize)
+    if quantize is None or target is None:
+        return None
+    nodes.append(quantize)
+    (scale, zero_point), low, high = target, -128, 127
+    if is_clamped:
+        assert clamp is not None
+        low, high = _limits(b, clamp, scale, zero_point)
+    if is_clamped or follower is None:
+        return IntegerEnding(quantize.outputs[0], tuple(nodes), scale, zero_point, low, high, None, scale, zero_point)
+    dequantize = b.only_reader(quantize.outputs[0])
+    last = b.only_reader(follower.outputs[0])
+    final = quantization(b, last)
+    if (
+        dequantize is None
+        or dequantize.op_type != DEQUANTIZE
+        or b.only_reader(dequantize.outputs[0]) is not follower
+        or last is None
+        or final is None
+    ):
+        return None
+    table = curve_table(f"{activation_kernel(follower)}_float32", clip_params(b, follower), target, final)
+    everything = (node, follower, quantize, dequantize, last)
+    return IntegerEnding(last.outputs[0], everything, scale, zero_point, low, high, table, *final)
+
+
+def quantization(b: Builder, node: ir.Node | None) -> tuple[np.float32, int] | None:
+    """Scale and zero point (for int8) of a QuantizeLinear for a whole tensor to 8 bits; None for anything else."""
+    if node is None or node.op_type != QUANTIZE:
+        return None
+    scale, zero_point = b.array(node.inputs[1]), b.array(optional(node, 2))
+    if scale is None or scale.size != 1 or (zero_point is None and optional(node, 2) is not None):
+        return None
+    element = node.outputs[0].dtype
+    if element not in (ir.DataType.INT8, ir.DataType.UINT8):
+        return None
+    zero = 0 if zero_point is None else int(zero_point.reshape(()))
+    return np.float32(scale.reshape(())), zero - (128 if element == ir.DataType.UINT8 else 0)
+
+
+def clip_params(b: Builder, node: ir.Node) -> dict[str, float]:
+    """`alpha` and `beta` of an activation node, with the limits of a Clip."""
+    if node.op_type != "Clip":
+        return activation_params(node)
+    limits: list[float | None] = []
+    for value in (optional(node, 1), optional(node, 2)):
+        array = b.array(value)
+        if value is not None and array is None:
+            raise unsupported(node, f"Its limit {value.name} is computed at run time.")
+        limits.append(None if array is None else float(array.reshape(())))
+    return activation_params(node, *limits)
+
+
+def absorb(b: Builder, nodes: tuple[ir.Node, ...]) -> None:
+    """Marks all nodes but the first as computed."""
+    b.absorbed.update(nodes[1:])
+
+
+def refuse_unfused(b: Builder, node: ir.Node) -> None:
+    """Raises if an activation was fused into a node whose kernel has none."""
+    follower = b.follower(node)
+    if follower is not None:
+        raise _not_fusable(follower, node)
+
+
+def _limits(b: Builder, clamp: ir.Node, scale: np.float32, zero_point: int) -> tuple[int, int]:
+    """The clamp in integers: quantizing keeps order, so its limits are the quantized limits."""
+    params = {"alpha": 0.0, "beta": float("inf")} if clamp.op_type == "Relu" else clip_params(b, clamp)
+
+    def code(limit: float) -> int:
+        return int(np.clip(np.rint(np.float64(np.float32(limit) / scale)) + zero_point, -128, 127))
+
+    return code(params["alpha"]), code(params["beta"])
+
+
+def _not_fusable(follower: ir.Node, leader: ir.Node) -> Exception:
+    known = follower.op_type in OPERATORS
+    why = f"It was fused into {leader.name} ({leader.op_type}), " + (
+        "whose result others read too, or whose kernel applies no activation." if known else "and is no activation."
+    )
+    return unsupported(follower, why, "Take the fuse action out of the policy.")

@@ -1,0 +1,140 @@
+"""Gemm and MatMul."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.broadcast import emit_binary, expanded
+from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
+from metainfer_core.numerics.lowering.integer_sums import integer_sum
+from metainfer_core.numerics.lowering.packing import gemm_block, pack_gemm
+
+
+def gemm(b: Builder, node: ir.Node) -> None:
+    """A product with a constant matrix, scaled by alpha, plus beta * C; both factors go into the constants."""
+    transposed = node.attributes.get_int("transB", 0) == 1
+    plain = node.attributes.get_float("alpha", 1.0) == node.attributes.get_float("beta", 1.0) == 1.0
+    if plain and not node.attributes.get_int("transA", 0) and _integer(b, node, 0 if transposed else 1):
+        return
+    weights = b.array(required(node, 1))
+    if weights is None or weights.dtype != np.float32 or node.attributes.get_int("transA", 0) != 0:
+        raise unsupported(
+            node,
+            "Its second operand is computed at run time, is not float32, or its first is transposed.",
+            "Use MatMul.",
+        )
+    matrix = weights.T if transposed else weights
+    matrix = matrix * np.float32(node.attributes.get_float("alpha", 1.0))
+    rows, columns = b.shape(required(node, 0))[0], matrix.shape[1]
+    added = optional(node, 2)
+    constant = b.array(added)
+    beta = np.float32(node.attributes.get_float("beta", 1.0))
+    if added is None:
+        _emit_float(b, float_ending(b, node), b.tensor(node.inputs[0]), rows, matrix, None)
+    elif constant is not None and constant.size in (1, columns) and (constant.ndim < 2 or constant.shape[0] == 1):
+        bias = np.broadcast_to(constant.reshape(-1), columns).astype(np.float32) * beta
+        _emit_float(b, float_ending(b, node), b.tensor(node.inputs[0]), rows, matrix, bias)
+    elif beta == 1.0:
+        product = b.declare(f"{node.name}.product", "float32", (rows, columns))
+        _emit_float(b, FloatEnding(node.outputs[0], (node,), {}), b.tensor(node.inputs[0]), rows, matrix, None, product)
+        ending = float_ending(b, node)
+        emit_binary(
+            b, "add_float32", ending, ((product, (rows, columns)), (b.tensor(added), b.shape(added))), (rows, columns)
+        )
+    else:
+        raise unsupported(node, f"It scales what it adds by {beta}, which is computed at run time.", "Add it apart.")
+    absorb(b, float_ending(b, node).nodes)
+
+
+def matmul(b: Builder, node: ir.Node) -> None:
+    """A product with a constant matrix, or of two stacks of matrices."""
+    left, right = required(node, 0), required(node, 1)
+    left_shape, right_shape = b.shape(left), b.shape(right)
+    weights = b.array(right)
+    if weights is not None and weights.ndim == 2:
+        if _integer(b, node, 1):
+            return
+        ending = float_ending(b, node)
+        _emit_float(b, ending, b.tensor(left), math.prod(left_shape[:-1]), weights, None)
+        absorb(b, ending.nodes)
+        return
+    ending = float_ending(b, node)
+    left_shape = left_shape if len(left_shape) > 1 else (1, *left_shape)
+    right_shape = right_shape if len(right_shape) > 1 else (*right_shape, 1)
+    if b.element_type(left) != "float32" or b.element_type(right) != "float32":
+        raise unsupported(node, "A product of integers has no kernel.")
+    batch = np.broadcast_shapes(left_shape[:-2], right_shape[:-2])
+    rows, depth, columns = left_shape[-2], left_shape[-1], right_shape[-1]
+    sides, steps = [], []
+    for value, shape in ((left, left_shape), (right, right_shape)):
+        own = math.prod(shape[:-2])
+        whole = own in (1, math.prod(batch))
+        tensor = b.tensor(value)
+        sides.append(tensor if whole else expanded(b, node, tensor, shape, (*batch, *shape[-2:]), 32))
+        steps.append(0 if own == 1 else shape[-2] * shape[-1])
+    b.emit(
+        "matmul_float32",
+        ending.nodes,
+        sides,
+        (b.output(ending.value),),
+        {
+            "batch": math.prod(batch),
+            "rows": rows,
+            "columns": columns,
+            "depth": depth,
+            "left_step": steps[0],
+            "right_step": steps[1],
+            **ending.params,
+        },
+    )
+    absorb(b, ending.nodes)
+
+
+def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
+    ending = integer_ending(b, node)
+    found = integer_sum(b, node, ending, weight_axis)
+    if ending is None or found is None or found.codes.ndim != 2:
+        return False
+    depth_first = found.codes if weight_axis == 1 else found.codes.T
+    depth, columns = depth_first.shape
+    rows = math.prod(b.shape(required(node, 0))[:-1])
+    block = gemm_block(columns)
+    params = {
+        "rows": rows,
+        "columns": columns,
+        "depth": depth,
+        "block": block,
+        "scratch_bytes": 2 * rows * (depth + depth % 2),
+        **found.params(),
+    }
+    found.emit(b, "gemm_int8", pack_gemm(depth_first, block), params)
+    absorb(b, ending.nodes)
+    return True
+
+
+def _emit_float(
+    b: Builder,
+    ending: FloatEnding,
+    source: str,
+    rows: int,
+    matrix: np.ndarray,
+    bias: np.ndarray | None,
+    target: str = "",
+) -> None:
+    depth, columns = matrix.shape
+    block, name = gemm_block(columns), str(ending.nodes[0].name)
+    inputs: Sequence[str] = (
+        source,
+        b.constant(f"{name}.weights", pack_gemm(matrix.astype(np.float32), block)),
+        b.constant(f"{name}.bias", np.zeros(columns, np.float32) if bias is None else bias),
+    )
+    params = {"rows": rows, "columns": columns, "depth": depth, "block": block, **ending.params}
+    b.emit("gemm_float32", ending.nodes, inputs, (target or b.output(ending.value),), params)
+
+
+OPERATORS = {"Gemm": gemm, "MatMul": matmul}

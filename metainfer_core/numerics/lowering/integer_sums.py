@@ -1,0 +1,130 @@
+"""What integer Conv and Gemm have in common: int8 input, constant int8 weights, 32-bit sums, requantisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.builder import Builder, ConstantIntegers, Integers, optional, required
+from metainfer_core.numerics.lowering.endings import IntegerEnding
+from metainfer_core.numerics.program import Quantization
+from metainfer_core.numerics.requantization import exact, multipliers_and_shifts
+from metainfer_core.numerics.saturation import greatest_sum, require_bits
+
+
+@dataclass(frozen=True)
+class IntegerSum:
+    """An integer kernel that adds up products, with all that it needs."""
+
+    source: Integers
+    weights: ConstantIntegers
+    bias: np.ndarray
+    """int32, with -zero_point * (sum of weights) added in."""
+    multiplier: np.ndarray
+    shift: np.ndarray
+    ending: IntegerEnding
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The weights as the model lays them out."""
+        return self.weights.codes
+
+    def params(self) -> dict[str, int]:
+        """Params that all these kernels share."""
+        return {
+            "output_zero_point": self.ending.zero_point,
+            "low": self.ending.low,
+            "high": self.ending.high,
+        }
+
+    def emit(self, b: Builder, kernel: str, packed: np.ndarray, params: Mapping[str, object]) -> None:
+        """Writes the kernel call, and declares its constants and its output."""
+        name, ending = str(ending_name(self.ending)), self.ending
+        kept = Quantization(
+            scales=tuple(float(scale) for scale in self.weights.scales),
+            zero_points=tuple(int(zero) for zero in self.weights.zero_points),
+            axis=0 if len(self.weights.scales) > 1 else None,
+        )
+        inputs = [
+            self.source.tensor,
+            b.constant(f"{name}.weights", packed, kept),
+            b.constant(f"{name}.bias", self.bias),
+            b.constant(f"{name}.multiplier", self.multiplier),
+            b.constant(f"{name}.shift", self.shift),
+            table_constant(b, ending),
+        ]
+        b.emit(kernel, ending.nodes, inputs, (integer_result(b, ending),), params)
+
+
+def integer_sum(b: Builder, node: ir.Node, ending: IntegerEnding | None, weight_axis: int) -> IntegerSum | None:
+    """The parameters of the node as an integer kernel; None where an input or the result is not int8.
+
+    Args:
+        b: The program.
+        node: Input 0 int8, input 1 constant weights, input 2 an optional constant bias.
+        ending: What stands after the node.
+        weight_axis: Axis of the weights that counts the outputs.
+
+    Raises:
+        UnsupportedError: The 32-bit sum could overflow.
+    """
+    source, weights = b.integers(required(node, 0)), b.constant_integers(required(node, 1))
+    bias_value = optional(node, 2)
+    real_bias = b.array(bias_value)
+    if ending is None or source is None or weights is None or (bias_value is not None and real_bias is None):
+        return None
+    if weights.zero_points.any() or weights.axis not in (None, weight_axis):
+        return None
+    outputs = weights.codes.shape[weight_axis]
+    if real_bias is not None and (real_bias.size != outputs or not np.isfinite(real_bias).all()):
+        return None
+    by_output = np.moveaxis(weights.codes, weight_axis, 0)
+    scales = np.broadcast_to(weights.scales, outputs)
+    factors = [exact(source.scale) * exact(scale) for scale in scales]
+    bias = _bias_codes(b, bias_value, real_bias, factors)
+    totals = by_output.reshape(outputs, -1).astype(np.int64).sum(axis=1)
+    folded = bias - source.zero_point * totals
+    greatest = greatest_sum(by_output, folded, -128, 127)
+    require_bits(f"{node.name} ({node.op_type})", greatest)
+    output_scale = exact(ending.scale)
+    multiplier, shift = multipliers_and_shifts([factor / output_scale for factor in factors])
+    return IntegerSum(source, weights, folded.astype(np.int32), multiplier, shift, ending)
+
+
+def integer_result(b: Builder, ending: IntegerEnding) -> str:
+    """Declares the int8 tensor that the kernel writes."""
+    shape = b.shape(ending.value)
+    integers = b.integer_output(ending.value, ending.final_scale, ending.final_zero_point, shape)
+    b.set_quantized(ending.value, integers)
+    return integers.tensor
+
+
+def table_constant(b: Builder, ending: IntegerEnding) -> str:
+    """The fused curve's table; the empty text where there is none."""
+    return "" if ending.table is None else b.constant(f"{ending_name(ending)}.table", ending.table)
+
+
+def ending_name(ending: IntegerEnding) -> str:
+    """The name that a kernel's constants are called after: its first node's."""
+    return str(ending.nodes[0].name)
+
+
+def _bias_codes(b: Builder, value: ir.Value | None, real: np.ndarray | None, factors: list[Fraction]) -> np.ndarray:
+    """The bias in units of input scale * weight scale: the model's own integers where it has them, else rounded."""
+    if value is None or real is None:
+        return np.zeros(len(factors), np.int64)
+    producer = value.producer()
+    if producer is not None and producer.op_type == "DequantizeLinear":
+        stored, scale = b.array(producer.inputs[0]), b.array(producer.inputs[1])
+        if stored is not None and scale is not None and stored.dtype == np.int32:
+            steps = np.broadcast_to(scale.reshape(-1), len(factors)).astype(np.float64)
+            wanted = np.array([float(factor) for factor in factors])
+            if np.all(np.abs(steps - wanted) <= 1e-6 * wanted):
+                return stored.reshape(-1).astype(np.int64)
+    codes = [round(Fraction(float(number)) / factor) for number, factor in zip(real.reshape(-1), factors, strict=True)]
+    limit = 1 << 40  # far beyond what require_bits lets pass
+    return np.array([min(max(code, -limit), limit) for code in codes], np.int64)

@@ -1,0 +1,121 @@
+"""MaxPool, AveragePool and their global forms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.builder import Builder, required, unsupported
+from metainfer_core.numerics.lowering.endings import absorb, integer_ending, refuse_unfused
+from metainfer_core.numerics.lowering.geometry import Window, window
+from metainfer_core.numerics.lowering.integer_sums import integer_result
+from metainfer_core.numerics.lowering.movement import move
+from metainfer_core.numerics.requantization import exact, multipliers_and_shifts
+
+
+def max_pool(b: Builder, node: ir.Node) -> None:
+    """The greatest of each window; on int8 scale and zero point stay."""
+    refuse_unfused(b, node)
+    if any(output.uses() or output.is_graph_output() for output in node.outputs[1:]):
+        raise unsupported(node, "The indices of its maxima are read, which no kernel gives.")
+    value = required(node, 0)
+    params = _params(b, value, _window(b, node))
+
+    def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
+        b.emit("max_pool_int8" if bits == 8 else "max_pool_float32", nodes, (source,), (target,), params)
+
+    if b.element_type(value) != "float32":
+        raise unsupported(node, f"Its input is {b.element_type(value)}; the kernel takes float32.")
+    move(b, node, value, node.outputs[0], write)
+
+
+def average_pool(b: Builder, node: ir.Node) -> None:
+    """The mean of each window."""
+    refuse_unfused(b, node)
+    described = _window(b, node)
+    if described.out_size == (1, 1) and described.kernel == described.size and described.begin == (0, 0):
+        mean_of_planes(b, node, math.prod(b.shape(required(node, 0))[:2]), math.prod(described.size))
+        return
+    include = node.attributes.get_int("count_include_pad", 0)
+    params = {**_params(b, required(node, 0), described), "count_include_pad": include}
+    if emit_integer_average(b, node, params):
+        return
+    inputs = (b.tensor(required(node, 0)),)
+    b.emit("average_pool_float32", (node,), inputs, (b.output(node.outputs[0]),), params)
+
+
+def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
+    """The mean of each of `planes` stretches of `size` elements."""
+    whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
+    if emit_integer_average(b, node, {"planes": planes, **whole.params()}):
+        return
+    source = b.tensor(required(node, 0))
+    params = {"outer": planes, "count": size, "inner": 1}
+    b.emit("reduce_mean_float32", (node,), (source,), (b.output(node.outputs[0]),), params)
+
+
+def emit_integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
+    """The mean on int8, rescaled by the number of inputs in each window; False where input or result is not int8."""
+    ending, source = integer_ending(b, node), b.integers(required(node, 0))
+    if ending is None or source is None or ending.table is not None:
+        return False
+    most = params["kernel_height"] * params["kernel_width"]
+    ratio = exact(source.scale) / exact(ending.scale)
+    multiplier, shift = multipliers_and_shifts([ratio * Fraction(1, n) for n in range(1, most + 1)])
+    inputs = (
+        source.tensor,
+        b.constant(f"{node.name}.multiplier", multiplier),
+        b.constant(f"{node.name}.shift", shift),
+    )
+    limits = {
+        "input_zero_point": source.zero_point,
+        "output_zero_point": ending.zero_point,
+        "low": ending.low,
+        "high": ending.high,
+    }
+    b.emit("average_pool_int8", ending.nodes, inputs, (integer_result(b, ending),), {**params, **limits})
+    absorb(b, ending.nodes)
+    return True
+
+
+def global_pool(b: Builder, node: ir.Node) -> None:
+    """The mean or the greatest of each plane."""
+    refuse_unfused(b, node)
+    value = required(node, 0)
+    shape = b.shape(value)
+    planes, size = math.prod(shape[:2]), math.prod(shape[2:])
+    if node.op_type == "GlobalAveragePool":
+        mean_of_planes(b, node, planes, size)
+        return
+    whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
+
+    def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
+        if bits == 8:
+            b.emit("max_pool_int8", nodes, (source,), (target,), {"planes": planes, **whole.params()})
+        else:
+            params = {"outer": planes, "count": size, "inner": 1}
+            b.emit("reduce_max_float32", nodes, (source,), (target,), params)
+
+    move(b, node, value, node.outputs[0], write)
+
+
+def _window(b: Builder, node: ir.Node) -> Window:
+    kernel = node.attributes.get_ints("kernel_shape", None)
+    if kernel is None:
+        raise unsupported(node, "It has no kernel_shape.", "Export the model again.")
+    return window(node, b.shape(required(node, 0)), b.shape(node.outputs[0]), list(kernel))
+
+
+def _params(b: Builder, value: ir.Value, w: Window) -> dict[str, int]:
+    pads = {"pad_bottom": w.end[0], "pad_right": w.end[1]}
+    return {"planes": math.prod(b.shape(value)[:2]), **w.params(), **pads}
+
+
+OPERATORS = {
+    "MaxPool": max_pool,
+    "AveragePool": average_pool,
+    "GlobalAveragePool": global_pool,
+    "GlobalMaxPool": global_pool,
+}

@@ -1,0 +1,101 @@
+"""QuantizeLinear and DequantizeLinear that no other kernel takes in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.builder import Builder, Integers, optional, required, unsupported
+from metainfer_core.numerics.lowering.endings import quantization
+from metainfer_core.numerics.lowering.tables import curve_table
+
+
+def quantize(b: Builder, node: ir.Node) -> None:
+    """From float32 to int8, or from one scale to another by a table."""
+    value, result = required(node, 0), node.outputs[0]
+    target = quantization(b, node)
+    if target is None:
+        raise unsupported(
+            node,
+            "Its scale is computed at run time, lies along an axis, or its result is not int8 or uint8.",
+            "Quantize activations per tensor to int8.",
+        )
+    shape = b.shape(result)
+    source = b.integers(value) if not b.is_real(value) else None
+    if source is not None and (source.scale, source.zero_point) == target:
+        b.set_quantized(result, Integers(source.tensor, *target))
+        if result.is_graph_output():
+            made = b.integer_output(result, *target, shape)
+            b.emit("view", (node,), (source.tensor,), (made.tensor,), {"bytes": math.prod(shape)})
+            b.set_quantized(result, made)
+        return
+    if source is not None:
+        table = b.constant(f"{node.name}.table", curve_table(None, {}, (source.scale, source.zero_point), target))
+        made = b.integer_output(result, *target, shape)
+        b.emit("lookup_int8", (node,), (source.tensor, table), (made.tensor,), {"count": math.prod(shape)})
+    else:
+        tensor = b.tensor(value)
+        made = b.integer_output(result, *target, shape)
+        inputs = (tensor, *_numbers(b, node, *target))
+        params = {"outer": 1, "channels": 1, "inner": math.prod(shape), "low": -128, "high": 127}
+        b.emit("quantize_int8", (node,), inputs, (made.tensor,), params)
+    b.set_quantized(result, made)
+
+
+def dequantize(b: Builder, node: ir.Node) -> None:
+    """Notes what the integers stand for; a float32 tensor is only made where a node reads it."""
+    value, result = required(node, 0), node.outputs[0]
+    if b.array(value) is not None and b.array(required(node, 1)) is not None:
+        return  # a constant: readers take it as they need it
+    scale, zero_point = b.array(node.inputs[1]), b.array(optional(node, 2))
+    if scale is None or (zero_point is None and optional(node, 2) is not None):
+        raise unsupported(node, "Its scale or zero point is computed at run time.", "Use constant scales.")
+    element = b.element_type(value)
+    zero = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point.astype(np.int32)
+    if scale.size == 1 and element in ("int8", "uint8"):
+        number = int(zero.reshape(())) - (128 if element == "uint8" else 0)
+        b.set_integers(result, Integers(_as_int8(b, node, value), np.float32(scale.reshape(())), number))
+        return
+    shape = b.shape(value)
+    axis = node.attributes.get_int("axis", 1) % max(len(shape), 1)
+    if scale.size != 1 and (scale.ndim != 1 or "block_size" in node.attributes):
+        raise unsupported(node, "Its scales lie in blocks.", "Use one scale for a tensor or for a channel.")
+    channels = scale.size
+    params = {
+        "outer": math.prod(shape[:axis]) if channels > 1 else 1,
+        "channels": channels,
+        "inner": math.prod(shape[axis + 1 :]) if channels > 1 else math.prod(shape),
+    }
+    inputs = (
+        b.tensor(value),
+        b.constant(f"{node.name}.scale", scale.reshape(-1).astype(np.float32)),
+        b.constant(f"{node.name}.zero_point", zero.reshape(-1)),
+    )
+    if element not in ("int8", "uint8", "int32"):
+        raise unsupported(node, f"Its input is {element}.", "Use int8.")
+    b.emit(f"dequantize_{element}", (node,), inputs, (b.output(result),), params)
+
+
+def _as_int8(b: Builder, node: ir.Node, value: ir.Value) -> str:
+    """The int8 tensor of an 8-bit value; a uint8 one from outside is shifted by 128."""
+    known = b.quantized(value)
+    if known is not None:
+        return known.tensor
+    tensor = b.tensor(value)
+    if b.element_type(value) == "int8":
+        return tensor
+    name = b.declare(f"{value.name}.int8", "int8", b.shape(value))
+    b.shift_by_128((node,), tensor, name)
+    return name
+
+
+def _numbers(b: Builder, node: ir.Node, scale: np.float32, zero_point: int) -> tuple[str, str]:
+    return (
+        b.constant(f"{node.name}.scale", np.array([scale], np.float32)),
+        b.constant(f"{node.name}.zero_point", np.array([zero_point], np.int32)),
+    )
+
+
+OPERATORS = {"QuantizeLinear": quantize, "DequantizeLinear": dequantize}

@@ -1,0 +1,111 @@
+"""Resize: nearest is a choice of entries along each axis; linear is a product with a constant matrix along each."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.endings import refuse_unfused
+from metainfer_core.numerics.lowering.movement import take_axes
+
+
+def resize(b: Builder, node: ir.Node) -> None:
+    """Another size along some axes."""
+    refuse_unfused(b, node)
+    value, result = required(node, 0), node.outputs[0]
+    shape, out_shape = b.shape(value), b.shape(result)
+    scales = _scales(b, node, shape, out_shape)
+    changed = [axis for axis in range(len(shape)) if shape[axis] != out_shape[axis] or scales[axis] != 1.0]
+    mode = node.attributes.get_string("mode", "nearest")
+    transform = node.attributes.get_string("coordinate_transformation_mode", "half_pixel")
+    positions = [(axis, _positions(node, shape[axis], out_shape[axis], scales[axis], transform)) for axis in changed]
+    if mode == "nearest":
+        rounding = node.attributes.get_string("nearest_mode", "round_prefer_floor")
+        take_axes(b, node, [(axis, np.clip(_round(node, at, rounding), 0, shape[axis] - 1)) for axis, at in positions])
+    elif mode == "linear" and not node.attributes.get_int("antialias", 0):
+        _linear(b, node, positions)
+    else:
+        raise unsupported(node, f"There is no kernel for mode {mode!r}, with or without antialiasing.")
+
+
+def _scales(b: Builder, node: ir.Node, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> list[float]:
+    """Output size over input size along each axis, as the model states it."""
+    if node.attributes.get_string("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise unsupported(node, "It keeps the aspect ratio.", "Give its scales.")
+    axes = node.attributes.get_ints("axes", list(range(len(shape))))
+    given = b.array(optional(node, 2))
+    result = [out / own for own, out in zip(shape, out_shape, strict=True)]
+    if given is not None and given.size:
+        result = [1.0] * len(shape)
+        for axis, scale in zip(axes, given.reshape(-1), strict=True):
+            result[axis] = float(scale)
+    return result
+
+
+def _positions(node: ir.Node, extent: int, out_extent: int, scale: float, transform: str) -> np.ndarray:
+    """Where each output lies among the inputs, in float64."""
+    x: np.ndarray = np.arange(out_extent, dtype=np.float64)
+    match transform:
+        case "half_pixel":
+            return np.asarray((x + 0.5) / scale - 0.5)
+        case "pytorch_half_pixel":
+            return (x + 0.5) / scale - 0.5 if out_extent > 1 else np.zeros(1)
+        case "half_pixel_symmetric":
+            adjustment = out_extent / (scale * extent)
+            return extent / 2 * (1 - adjustment) + (x + 0.5) / scale - 0.5
+        case "asymmetric":
+            return np.asarray(x / scale)
+        case "align_corners":
+            return x * (extent - 1) / (out_extent - 1) if out_extent > 1 else np.zeros(1)
+    raise unsupported(node, f"There is no kernel for coordinates {transform!r}.")
+
+
+def _round(node: ir.Node, at: np.ndarray, rounding: str) -> np.ndarray:
+    match rounding:
+        case "round_prefer_floor":
+            return np.ceil(at - 0.5).astype(np.int64)
+        case "round_prefer_ceil":
+            return np.floor(at + 0.5).astype(np.int64)
+        case "floor":
+            return np.floor(at).astype(np.int64)
+        case "ceil":
+            return np.ceil(at).astype(np.int64)
+    raise unsupported(node, f"There is no rounding {rounding!r}.")
+
+
+def _linear(b: Builder, node: ir.Node, positions: list[tuple[int, np.ndarray]]) -> None:
+    """One product an axis: rows of the matrix hold the two neighbours' shares."""
+    value = required(node, 0)
+    if b.element_type(value) != "float32":
+        raise unsupported(node, f"Its input is {b.element_type(value)}; the kernel takes float32.")
+    shape, source = list(b.shape(value)), b.tensor(value)
+    for number, (axis, at) in enumerate(positions):
+        matrix = _shares(at, shape[axis])
+        outer, inner, extent = math.prod(shape[:axis]), math.prod(shape[axis + 1 :]), shape[axis]
+        shape[axis] = len(at)
+        is_last = number == len(positions) - 1
+        target = b.output(node.outputs[0]) if is_last else b.declare(f"{node.name}.{number}", "float32", shape)
+        name = b.constant(f"{node.name}.matrix", matrix)
+        steps = {"left_step": 0, "right_step": extent * inner}
+        params = {"batch": outer, "rows": len(at), "columns": inner, "depth": extent, **steps}
+        b.emit("matmul_float32", (node,), (name, source), (target,), params)
+        source = target
+    if not positions:
+        size = 4 * math.prod(shape)
+        b.emit("view", (node,), (source,), (b.output(node.outputs[0]),), {"bytes": size})
+
+
+def _shares(at: np.ndarray, extent: int) -> np.ndarray:
+    matrix = np.zeros((len(at), extent), np.float64)
+    low = np.floor(at)
+    share = at - low
+    rows = np.arange(len(at))
+    np.add.at(matrix, (rows, np.clip(low, 0, extent - 1).astype(np.int64)), 1 - share)
+    np.add.at(matrix, (rows, np.clip(low + 1, 0, extent - 1).astype(np.int64)), share)
+    return matrix.astype(np.float32)
+
+
+OPERATORS = {"Resize": resize}

@@ -1,0 +1,70 @@
+"""Fixed-point parameters for the integer kernels, computed exactly.
+
+A real factor M (a ratio of scales) becomes multiplier / 2^shift with 2^30 <= multiplier < 2^31, rounded half to even:
+its relative error is at most 2^-31. The scales are float32 numbers taken as exact fractions, so the result does not
+depend on the machine. The kernels round the product once, half up (see kernels/requantize.hpp).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from metainfer_core.errors import UnsupportedError
+
+MAX_SHIFT = 62
+ADD_BITS = 21
+"""Bits of the greater multiplier of an integer addition: 255 * 2^21 * 2 and the rounding term stay below 2^31."""
+
+
+def exact(number: np.floating | float) -> Fraction:
+    """A float as the fraction that it is; raises UnsupportedError unless it is a positive finite number."""
+    value = float(number)
+    if not 0.0 < value < float("inf"):
+        raise UnsupportedError(f"A scale is {value}.", "A scale is a positive finite number.", "Quantize again.")
+    return Fraction(value)
+
+
+def multiplier_and_shift(factor: Fraction) -> tuple[int, int]:
+    """The fixed-point form of a positive factor; below 2^-32 the multiplier is smaller than 2^30 (shift 62)."""
+    shift = 31 - _exponent(factor)
+    multiplier = round(factor * Fraction(2) ** min(shift, MAX_SHIFT))
+    if multiplier == 1 << 31:
+        multiplier, shift = 1 << 30, shift - 1
+    if shift < 1:
+        raise UnsupportedError(
+            f"A ratio of scales is {float(factor):.3g}.",
+            "Integer kernels scale by less than 2^30.",
+            "Calibrate again: a scale is far too small.",
+        )
+    return multiplier, min(shift, MAX_SHIFT)
+
+
+def multipliers_and_shifts(factors: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    """The fixed-point forms of several factors, as int32 arrays."""
+    pairs = [multiplier_and_shift(factor) for factor in factors]
+    return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int32)
+
+
+def add_multipliers(left: Fraction, right: Fraction) -> tuple[int, int, int]:
+    """Multipliers of both sides and their common shift, for add_int8."""
+    shift = ADD_BITS - _exponent(max(abs(left), abs(right)))
+    if not 1 <= shift <= 30:
+        if shift < 1:
+            raise UnsupportedError(
+                f"A ratio of scales is {float(max(abs(left), abs(right))):.3g}.",
+                "An integer addition scales by less than 2^20.",
+                "Calibrate again: a scale is far too small.",
+            )
+        shift = 30
+    limit = (1 << ADD_BITS) - 1
+    scale = Fraction(2) ** shift
+    a, b = (max(-limit, min(limit, round(side * scale))) for side in (left, right))
+    return a, b, shift
+
+
+def _exponent(factor: Fraction) -> int:
+    """The e with 2^(e-1) <= factor < 2^e."""
+    e = factor.numerator.bit_length() - factor.denominator.bit_length()
+    return e + 1 if factor >= Fraction(2) ** e else e
