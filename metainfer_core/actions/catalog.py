@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 from metainfer_core.actions.action import ActionKind
 from metainfer_core.actions.kinds.bind_shape import BindShape
 from metainfer_core.actions.kinds.decompose import Decompose
@@ -30,12 +27,3 @@ KINDS: tuple[ActionKind, ...] = (
 def kind(name: str) -> ActionKind | None:
     """The kind of that name, if there is one."""
     return next((candidate for candidate in KINDS if candidate.name == name), None)
-
-
-def ruleset_digest() -> str:
-    """Digest of the code that proposes, refuses and rewrites: approvals go stale when the rules change."""
-    here = Path(__file__).parent
-    content = hashlib.sha256()
-    for path in sorted(here.rglob("*.py"), key=lambda path: path.relative_to(here).as_posix()):
-        content.update(path.relative_to(here).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return f"sha256:{content.hexdigest()}"

@@ -9,7 +9,7 @@ from typing import Any
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.objective import Objective, worst_sqnr_db
+from metainfer_core.policy.objective import Objective, SearchMode, worst_sqnr_db
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidat
 
     Where a prediction is unknown for one candidate, bytes moved decide between all: they are always known.
     """
-    timed = objective.search_mode != "energy" and all(candidate.estimate.total for candidate in candidates)
+    timed = objective.search_mode is not SearchMode.ENERGY and all(candidate.estimate.total for candidate in candidates)
 
     def key(candidate: Candidate) -> tuple[bool, float, int, float, str]:
         total = candidate.estimate.total
@@ -51,18 +51,19 @@ def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidat
     return sorted(candidates, key=key)
 
 
-def summary(candidate: Candidate, objective: Objective) -> dict[str, Any]:
-    """What people compare: predicted time (labelled), bytes, accuracy, and which limits it breaks."""
+def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
+    """What people compare: the time predicted on the spec, and in words accuracy, size and broken limits."""
     total = candidate.estimate.total
-    worst = worst_sqnr_db(candidate.effect) if candidate.effect is not None else None
-    target = objective.target_latency_ms
+    if candidate.effect is None:
+        accuracy = "cannot run"
+    else:
+        worst = worst_sqnr_db(candidate.effect)
+        accuracy = "no error" if worst == float("inf") else f"at least {worst:.1f} dB"
+    words = [accuracy, f"{candidate.integer_nodes} nodes in INT8", f"{candidate.moved_bytes:,} bytes moved"]
+    words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
     return {
         "name": candidate.name,
-        "predicted_us": [total.low, total.typical, total.high] if total is not None else "unknown",
-        "predicted_bytes_moved": candidate.moved_bytes,
-        "integer_nodes": candidate.integer_nodes,
-        "worst_sqnr_db": "exact" if worst == float("inf") else ("not measured" if worst is None else round(worst, 2)),
-        "within_budget": not candidate.broken,
-        "broken": list(candidate.broken),
-        **({"meets_target": total.typical <= 1000 * target} if target is not None and total is not None else {}),
+        **({"predicted_ms": [round(total.low / 1000, 6), round(total.high / 1000, 6)]} if total is not None else {}),
+        "accuracy": "; ".join(words),
+        "chosen": chosen,
     }

@@ -1,298 +1,73 @@
-"""Choose a policy: rules say what is legal, measuring says what is accurate enough, the cost model ranks the rest."""
+"""Choose a policy for a model on a spec: the search, with measuring by the simulator and prices by the cost model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Action, Refusal
-from metainfer_core.actions.catalog import KINDS, ruleset_digest
-from metainfer_core.actions.rewiring import UNIT, nodes_by_id
-from metainfer_core.actions.units import has_data_type
-from metainfer_core.cost.estimate import Estimate
-from metainfer_core.numerics.metrics import Effect
+from metainfer_core.actions.kinds.bind_shape import BindShape
+from metainfer_core.cost.estimate import Estimate, estimate
+from metainfer_core.cost.workload import workloads_of_program
+from metainfer_core.errors import UnsupportedError
+from metainfer_core.graph.report import PreprocessReport
+from metainfer_core.graph.summary import summarise
+from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.candidates import Candidate, rank, summary
-from metainfer_core.policy.draft import Draft, known_kind
-from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.integer_search import VARIANTS, Measured, alone, integer_actions, measured, mixed, quantized
-from metainfer_core.policy.objective import Objective, shortfalls
+from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.search import Progress, Tools, search
 from metainfer_core.spec.hardware_spec import HardwareSpec
-
-Progress = Callable[[str, int, int], None]
-STRUCTURAL = ("fold_batch_norm", "decompose", "fuse", "pad_channels")
-BEST_KEPT = 5
-DEFAULT_TARGET = (0.5, 0.7)
-"""Without a target: this share of the unoptimised model's predicted time."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What the chooser cannot do itself; the pipeline hands it in."""
-
-    measure: Callable[[ir.Model], Effect]
-    """Effect of an adapted model on the outputs, on calibration inputs; UnsupportedError if it cannot run."""
-    price: Callable[[ir.Model], Estimate]
-    """Predicted cost of an adapted model on the spec."""
-    calibrate: Callable[[ir.Model], Calibration]
-    """Ranges of all tensors of a float model, on calibration inputs."""
-    progress: Progress = lambda step, done, total: None
+from metainfer_core.verify.effect import measure
+from metainfer_core.verify.reference import collect_ranges, quiet
+from metainfer_core.verify.samples import Outputs, Samples
 
 
 def choose(
     model: ir.Model,
     spec: HardwareSpec,
     calibration: Calibration,
+    samples: Samples,
+    reference: Sequence[Outputs],
     objective: Objective,
-    tools: Tools,
-    bound: tuple[Action, ...] = (),
+    progress: Progress = quiet,
+    report: PreprocessReport | None = None,
     name: str = "",
     model_digest: str | None = None,
 ) -> Policy:
-    """The best legal policy within the accuracy budget, with the evidence for each action.
+    """The best legal policy within the accuracy budget, with measured and predicted evidence for each action.
 
     Args:
         model: The preprocessed model; it is left as it is.
         spec: The hardware.
         calibration: Ranges of the model's tensors.
+        samples: Inputs that effects are measured on.
+        reference: Outputs of the unchanged model on them.
         objective: Budget and goal.
-        tools: Measuring, pricing and calibrating.
-        bound: bind_shape actions that preprocessing led to.
-        name: Lineage of the policy.
-        model_digest: Of the model that the policy is for.
+        progress: Called with a step's name, how much of it is done, and the whole.
+        report: What preprocessing did; shapes that it bound are put on record.
+        name: Lineage of the policy, such as `ppocr_cls_on_rk3588`.
+        model_digest: Of the model file that the policy is for.
+
+    Raises:
+        UnsupportedError: The model as it is has an operator without a kernel, or the precision has no kernels.
     """
-    start = Draft(model.clone(), spec, calibration)
-    structural, effects = _structural(start, objective, tools, bound)
-    plain = _without_integer_padding(start, structural)
-    plain.take(plain.propose("keep_float"))
-    candidates = [_candidate("float32", plain, objective, tools)]
-    if objective.precision == "int8":
-        found, numeric_effects = _integer_candidates(structural, objective, tools)
-        candidates += found
-        effects |= numeric_effects
-    ranked = rank(candidates, objective)
-    final, stages = _settle(start, ranked[0].draft, tools)
-    adapted = final.finished()
-    together = measured(tools.measure, adapted)
-    known = {action_id: effect for action_id, effect in effects.items() if isinstance(effect, Effect)}
-    return Policy(
-        actions=lines_of(
-            final, objective, calibration, known, together if isinstance(together, Effect) else None, stages
-        ),
-        name=name,
-        model_digest=model_digest,
-        spec_digest=spec.values_digest,
-        ruleset_digest=ruleset_digest(),
-        refusals=tuple(dict.fromkeys(final.refusals)),
-        objective={**objective.plain(), **_verdict(objective, ranked[0], tools.price(start.branch().finished()))},
-        candidates=tuple(summary(candidate, objective) for candidate in ranked[:BEST_KEPT]),
-        calibration=calibration.data,
+    if objective.precision is Precision.FP16:
+        raise UnsupportedError(
+            "Precision fp16 is not available.",
+            "Kernels exist for float32 and INT8.",
+            "Use --precision int8 or float32.",
+        )
+    tools = Tools(
+        measure=lambda adapted: measure(reference, adapted, samples),
+        price=lambda adapted: predict(adapted, spec),
+        calibrate=lambda adapted: collect_ranges(adapted, samples),
+        progress=progress,
     )
+    bound = BindShape().bound(report) if report is not None else ()
+    return search(model, spec, calibration, objective, tools, bound, name, model_digest)
 
 
-def _structural(
-    start: Draft, objective: Objective, tools: Tools, bound: tuple[Action, ...]
-) -> tuple[Draft, dict[str, Measured]]:
-    """All structural actions that keep their promise, and what each does to the outputs alone."""
-    draft = start.branch()
-    draft.take(bound)
-    for name in STRUCTURAL:
-        draft.take(_wanted(draft.propose(name), objective))
-    effects: dict[str, Measured] = {}
-    broken: dict[str, str] = {}
-    moving = [action for action in draft.actions if known_kind(action.kind).obligation.relative != 0.0]
-    for index, action in enumerate(moving):
-        tools.progress("measuring structural actions", index, len(moving))
-        effects[action.id] = _structural_alone(start, draft.actions, action, tools)
-        reason = _broken_promise(start, action, effects[action.id])
-        if reason is not None:
-            broken[action.id] = reason
-    if not broken:
-        return draft, effects
-    again = start.branch()
-    again.take(action for action in draft.actions if action.id not in broken)
-    again.refusals += draft.refusals
-    again.refusals += [
-        Refusal(kind=action.kind, nodes=action.nodes, reason=broken[action.id])
-        for action in draft.actions
-        if action.id in broken
-    ]
-    return again, effects
-
-
-def _without_integer_padding(start: Draft, structural: Draft) -> Draft:
-    """The structural actions of a float candidate: padding for a unit that only runs integers is no use there."""
-    draft = start.branch()
-    units = start.spec.compute_units
-    draft.take(
-        action
-        for action in structural.actions
-        if action.kind != "pad_channels"
-        or has_data_type(str(action.params["target_hw"]), units[action.params["target_hw"]], "float32") is None
-    )
-    draft.refusals += structural.refusals
-    return draft
-
-
-def _wanted(actions: Iterable[Action | Refusal], objective: Objective) -> list[Action | Refusal]:
-    """Without the fallbacks, where the user switched them off."""
-    wanted: list[Action | Refusal] = []
-    for action in actions:
-        if isinstance(action, Action) and action.params.get("method") == "fallback" and not objective.allow_fallback:
-            reason = (
-                f"{action.why[0].claim} It could run on {action.params['target_hw']}, but fallbacks are switched off."
-            )
-            action = Refusal(kind=action.kind, nodes=action.nodes, reason=reason)
-        wanted.append(action)
-    return wanted
-
-
-def _structural_alone(start: Draft, actions: list[Action], action: Action, tools: Tools) -> Measured:
-    """The effect of one action, with the earlier ones that it builds on: those that share a node with it."""
-    needed: list[Action] = []
-    touched = set(action.nodes)
-    for earlier in reversed(actions[: actions.index(action)]):
-        if touched & set(earlier.nodes):
-            needed.insert(0, earlier)
-            touched |= set(earlier.nodes)
-    draft = start.branch()
-    draft.take([*needed, action])
-    return measured(tools.measure, draft.finished())
-
-
-def _broken_promise(start: Draft, action: Action, effect: Measured) -> str | None:
-    """Why an action that promised equal outputs is not trusted."""
-    if isinstance(effect, str):
-        return f"The model cannot run with it: {effect}"
-    obligation = known_kind(action.kind).obligation
-    for output in effect.outputs:
-        found = start.calibration.ranges.get(output.output) if start.calibration is not None else None
-        if obligation.relative is None or obligation.absolute is None or found is None:
-            continue
-        allowed = obligation.absolute + obligation.relative * max(abs(found.low), abs(found.high))
-        if not output.max_abs_error <= allowed:
-            return (
-                f"It did not keep its promise: {output.output} moved by {output.max_abs_error:.3g}, "
-                f"{allowed:.3g} is allowed."
-            )
-    return None
-
-
-def _candidate(
-    name: str, draft: Draft, objective: Objective, tools: Tools, effect: Measured | None = None
-) -> Candidate:
-    adapted = draft.branch().finished()
-    found = measured(tools.measure, adapted) if effect is None else effect
-    broken = shortfalls(objective, found) if isinstance(found, Effect) else (found,)
-    return Candidate(
-        name=name,
-        draft=draft,
-        effect=found if isinstance(found, Effect) else None,
-        broken=broken,
-        estimate=tools.price(adapted),
-    )
-
-
-def _integer_candidates(
-    structural: Draft, objective: Objective, tools: Tools
-) -> tuple[list[Candidate], dict[str, Measured]]:
-    """INT8 in each variant; what each action of the best one does alone; a mix where none keeps to the budget."""
-    base = structural.branch()
-    base.calibration = _with_new_tensors(structural, tools)
-    candidates: dict[str, Candidate] = {}
-    for index, (name, params) in enumerate(VARIANTS.items()):
-        tools.progress("measuring INT8 variants", index, len(VARIANTS))
-        draft = quantized(base, params, {})
-        taken = [other.draft.actions for other in candidates.values()]
-        if integer_actions(draft) and draft.actions not in taken:  # a unit may allow one granularity alone
-            candidates[name] = _candidate(name, draft, objective, tools)
-    if not candidates:
-        return [], {}
-    best = rank(list(candidates.values()), objective)[0]
-    actions = integer_actions(best.draft)
-    effects: dict[str, Measured] = {}
-    for index, action in enumerate(actions):
-        tools.progress("measuring INT8 node by node", index, len(actions))
-        effects[action.id] = alone(base, action, tools.measure)
-    if best.broken:
-        tools.progress("searching what stays float", 0, 1)
-        together: Measured = best.effect if best.effect is not None else best.broken[0]
-        draft, effect = mixed(base, VARIANTS[best.name], actions, effects, together, objective, tools.measure)
-        candidates["mixed"] = _candidate(f"mixed: {best.name}", draft, objective, tools, effect)
-    return list(candidates.values()), effects
-
-
-def _with_new_tensors(structural: Draft, tools: Tools) -> Calibration:
-    """The calibration, with the ranges of tensors that structural actions made."""
-    first = structural.calibration
-    second = tools.calibrate(structural.branch().finished())
-    ranges = {**second.ranges, **(first.ranges if first is not None else {})}
-    return Calibration.from_plain({**(first or second).plain(), "ranges": {k: v.plain() for k, v in ranges.items()}})
-
-
-def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[str, tuple[Estimate, Estimate]]]:
-    """The chosen actions on a fresh clone, kind by kind, each with the prediction before and after.
-
-    Now that each node's unit is known, fusions name it, and padding for a unit that does not run the layer goes.
-    """
-    units = {
-        node_id: node.metadata_props.get(UNIT) for node_id, node in nodes_by_id(chosen.branch().finished()).items()
-    }
-    final = start.branch()
-    final.refusals += chosen.refusals
-    before = tools.price(final.branch().finished())
-    stages: dict[str, tuple[Estimate, Estimate]] = {}
-    for index, kind in enumerate(KINDS):
-        tools.progress("pricing", index, len(KINDS))
-        if kind.name == "place":
-            final.finished()  # placing asks which unit touches a tensor
-            taken = final.take(final.propose(kind.name))
-        else:
-            taken = final.take(_located(chosen.actions, kind.name, units))
-        if taken:
-            after = tools.price(final.branch().finished())
-            stages[kind.name] = (before, after)
-            before = after
-    return final, stages
-
-
-def _located(actions: Iterable[Action], kind_name: str, units: Mapping[str, str | None]) -> list[Action]:
-    """The actions of one kind, with the unit that runs their first node in the end."""
-    located = []
-    for action in actions:
-        unit = units.get(action.nodes[0])
-        wanted = action.params.get("target_hw")
-        if action.kind != kind_name or (kind_name == "pad_channels" and unit != wanted):
-            continue
-        located.append(action.with_params({"target_hw": unit}) if kind_name == "fuse" and unit else action)
-    return located
-
-
-def _verdict(objective: Objective, best: Candidate, baseline: Estimate) -> dict[str, Any]:
-    """The prediction against the target, with warnings in words."""
-    total, unoptimised = best.estimate.total, baseline.total
-    warnings = [f"No candidate keeps to the accuracy budget: {sentence}" for sentence in best.broken]
-    verdict: dict[str, Any] = {"chosen": best.name}
-    if total is None or unoptimised is None:
-        verdict["predicted_us"] = "unknown"
-        warnings.append(f"Its time cannot be predicted: the spec lacks {', '.join(best.estimate.unknown)}.")
-        return {**verdict, "warnings": warnings}
-    verdict["predicted_us"] = [total.low, total.typical, total.high]
-    verdict["predicted_baseline_us"] = [unoptimised.low, unoptimised.typical, unoptimised.high]
-    if objective.target_latency_ms is not None:
-        target = 1000 * objective.target_latency_ms
-        if total.typical > target:
-            warnings.append(
-                f"The target of {objective.target_latency_ms:g} ms is not met: {total.typical / 1000:.3g} ms are "
-                "predicted. This is the nearest plan; more splitting would add launches, not speed."
-            )
-    else:
-        low, high = (share * unoptimised.typical for share in DEFAULT_TARGET)
-        verdict["default_target_us"] = [low, high]
-        if total.typical > high:
-            warnings.append(f"The prediction is {total.typical / unoptimised.typical:.0%} of the unoptimised model's.")
-    return {**verdict, "warnings": warnings}
+def predict(adapted: ir.Model, spec: HardwareSpec) -> Estimate:
+    """Predicted time and bytes of an adapted model, of the kernel calls that it is lowered to."""
+    return estimate(workloads_of_program(lower(adapted).program, summarise(adapted)), spec)

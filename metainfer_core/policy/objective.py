@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import enum
 
 import pydantic
 
@@ -10,12 +10,27 @@ from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.values import Value
 
 
+class Precision(enum.StrEnum):
+    """The lowest precision that a policy may use."""
+
+    INT8 = "int8"
+    FP16 = "fp16"
+    FLOAT32 = "float32"
+
+
+class SearchMode(enum.StrEnum):
+    """What counts most where several candidates keep to the budget."""
+
+    LATENCY = "latency"
+    BALANCED = "balanced"
+    ENERGY = "energy"
+
+
 class Objective(Value):
     """The budget and the goal. Accuracy limits hold for each output of the model."""
 
-    precision: Literal["int8", "float32"] = "int8"
-    """The lowest precision that may be used."""
-    search_mode: Literal["latency", "balanced", "energy"] = "balanced"
+    precision: Precision = Precision.INT8
+    search_mode: SearchMode = SearchMode.BALANCED
     target_latency_ms: float | None = pydantic.Field(default=None, gt=0)
     """Held against the time predicted on the spec; None: a share of the unoptimised prediction."""
     min_sqnr_db: float = 20.0
@@ -25,6 +40,8 @@ class Objective(Value):
     max_dead_channels: int = pydantic.Field(default=0, ge=0)
     max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
     """Largest share of samples whose greatest element may move."""
+    fast: bool = False
+    """Whether effects are measured only where the choice needs them, not for each action alone."""
     allow_fallback: bool = True
     """Whether operators may run on the fallback unit that the spec names."""
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from metainfer_core.actions.catalog import KINDS
 from metainfer_core.errors import InputError
+from metainfer_core.files import read_bytes
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.values import canonical_json, read_json
 
@@ -20,19 +21,13 @@ PLAIN_FIELDS = ("node_id", "action", "params")
 REVIEW_FIELDS = ("override", "review_required", "zero_point_clip", "precision_sensitive")
 
 
-@dataclass(frozen=True)
-class ReadPolicy:
-    """A policy as it came from a file."""
-
-    policy: Policy
-    is_plain: bool
-    """Whether it is the plain form, which is bound to no model and no spec."""
-    notes: tuple[str, ...]
-    """What was found and not taken over, a sentence each."""
+def read_policy(path: Path) -> Policy:
+    """The policy in a file, in our own form or the plain one; see `parse_policy`."""
+    return parse_policy(read_bytes(path, "policy"), str(path))
 
 
-def read_policy(data: bytes, source: str = "policy") -> ReadPolicy:
-    """The policy in a file, in our own form or the plain one.
+def parse_policy(data: bytes, source: str = "policy") -> Policy:
+    """The policy in a file's bytes. What a plain one holds beside its fields is named in `warnings` and left out.
 
     Raises:
         InputError: It is not a policy; the message names `source` and the place.
@@ -41,7 +36,7 @@ def read_policy(data: bytes, source: str = "policy") -> ReadPolicy:
     if not isinstance(found, Mapping):
         raise InputError(f"{source}: a policy is a JSON object.", f"Found {_kind(found)}.", "Give a policy file.")
     if "format" in found:
-        return ReadPolicy(Policy.from_plain(found, source), is_plain=False, notes=())
+        return Policy.from_plain(found, source)
     return _read_plain(found, source)
 
 
@@ -52,7 +47,7 @@ def plain_form(policy: Policy) -> bytes:
     return canonical_json({"version": VERSION, "actions": actions})
 
 
-def _read_plain(found: Mapping[str, Any], source: str) -> ReadPolicy:
+def _read_plain(found: Mapping[str, Any], source: str) -> Policy:
     version = found.get("version")
     if version != VERSION:
         raise InputError(
@@ -76,7 +71,7 @@ def _read_plain(found: Mapping[str, Any], source: str) -> ReadPolicy:
         if action.id in seen:
             notes.append(f"{action.id} stands twice; a review needs one line for each action on a node.")
         seen.add(action.id)
-    return ReadPolicy(Policy(actions=actions), is_plain=True, notes=tuple(notes))
+    return Policy(actions=actions, warnings=tuple(notes))
 
 
 def _read_line(line: object, place: str, source: str, notes: list[str]) -> PolicyAction:

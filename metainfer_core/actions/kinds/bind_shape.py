@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -20,8 +21,6 @@ class BindShapeParams(Value):
 
     shape: tuple[int, ...] = pydantic.Field(min_length=0)
     """Extents of the input, all at least 1."""
-    before: tuple[int | str | None, ...] | None = None
-    """Extents as the model declares them; a text names a dynamic one."""
 
 
 class BindShape(ActionKind):
@@ -48,16 +47,18 @@ class BindShape(ActionKind):
                 reason = f"The input {value.name} still has open dimensions: preprocess the model with its shape."
                 yield Refusal(kind=self.name, nodes=(str(value.name),), reason=reason)
 
-    def bound(
-        self, before: Mapping[str, tuple[int | str | None, ...]], after: Mapping[str, tuple[int, ...]]
-    ) -> tuple[Action, ...]:
+    def bound(self, report: PreprocessReport) -> tuple[Action, ...]:
         """An action for each input whose dynamic dimensions preprocessing bound to numbers."""
+        taken_for_granted = tuple(Reason(claim=sentence) for sentence in report.assumptions)
         return tuple(
             Action(
                 kind=self.name,
-                nodes=(name,),
-                params={"shape": after[name], "before": declared},
-                why=(Reason(claim=f"The input {name} was declared as {_shown(declared)}.", law=LAW),),
+                nodes=(rewrite.node,),
+                params={"shape": report.input_shapes[rewrite.node]},
+                why=(
+                    Reason(claim=f"Input {rewrite.node}: {rewrite.why}", law=LAW),
+                    *(reason for reason in taken_for_granted if repr(rewrite.node) in reason.claim),
+                ),
                 constraint="All buffers have a fixed size, so that nothing is allocated at run time.",
                 alternatives=(
                     Alternative(
@@ -65,8 +66,7 @@ class BindShape(ActionKind):
                     ),
                 ),
             )
-            for name, declared in sorted(before.items())
-            if name in after and tuple(declared) != tuple(after[name])
+            for rewrite in report.of_kind("bind_shape")
         )
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
