@@ -62,12 +62,16 @@ class Editor:
             return True
         return new.producer() is not None and not new.is_graph_output() and new.graph is self.graph
 
-    def replace(self, old: ir.Value, new: ir.Value) -> None:
-        """Lets every user of `old` read `new`. The model's output names stay: `new` takes over the name."""
-        if old.is_graph_output():
+    def replace(self, old: ir.Value, new: ir.Value, take_name: bool = False) -> None:
+        """Lets every user of `old` read `new`.
+
+        `new` takes over the name if it was made to stand for `old`, and always if `old` is an output of the model.
+        """
+        if take_name or old.is_graph_output():
             name = old.name
             old.name = self.value_name(f"{name}_before")
             new.name = name
+        if old.is_graph_output():
             for index, value in enumerate(self.graph.outputs):
                 if value is old:
                     self.graph.outputs[index] = new

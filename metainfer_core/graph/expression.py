@@ -65,7 +65,10 @@ def function_from_expression(text: str, domain: str, name: str, inputs: Sequence
     for line in lines:
         if not (isinstance(line, ast.Assign) and len(line.targets) == 1 and isinstance(line.targets[0], ast.Name)):
             raise _wrong(name, f"{ast.unparse(line)!r} is not of the form `name = formula`")
-        result = compiler.assign(line.targets[0].id, line.value)
+        try:
+            result = compiler.assign(line.targets[0].id, line.value)
+        except RecursionError as error:
+            raise _wrong(name, "it is nested too deeply") from error
     if not result:
         raise _wrong(name, "it is empty")
     opset = [helper.make_opsetid("", ONNX_OPSET)]

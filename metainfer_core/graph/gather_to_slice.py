@@ -44,7 +44,7 @@ def gather_to_slice(edit: Editor, node: ir.Node) -> ir.Node | None:
     made.metadata_props.update(result.metadata_props)
     sliced.metadata_props.update(node.metadata_props)
     edit.graph.insert_before(node, sliced)
-    edit.replace(result, made)
+    edit.replace(result, made, take_name=True)
     edit.record(
         "gather_to_slice",
         node,

@@ -153,7 +153,7 @@ def _fold(edit: Editor, node: ir.Node) -> bool:
         return False
     for value, tensor in zip(node.outputs, tensors, strict=True):
         if value.uses():
-            edit.replace(value, edit.constant(f"{value.name}", tensor))
+            edit.replace(value, edit.constant(f"{value.name}_folded", tensor), take_name=True)
     edit.record("fold_constant", node, why)
     edit.remove(node)
     return True

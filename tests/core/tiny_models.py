@@ -47,6 +47,20 @@ TEXTS: dict[str, str] = {
             [relu] r = Relu (c)
             [add] y = Add (c, r)
         }""",
+    "pool_two_consumers": """
+        pool_two_consumers (float[1,3,6,6] x) => (float[1,3,3,3] y) {
+            [pool] p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x)
+            [relu] r = Relu (p)
+            [add] y = Add (p, r)
+        }""",
+    "pad_two_consumers": """
+        pad_two_consumers (float[1,2,6,6] x, float[3,2,3,3] w_three, float[3] w_three_bias, float[3,2,5,5] w_five,
+                           float[3] w_five_bias) => (float[1,3,8,8] y, float[1,3,6,6] z)
+            <int64[8] around = {0,0,2,2,0,0,2,2}> {
+            [pad] p = Pad (x, around)
+            [three] y = Conv (p, w_three, w_three_bias)
+            [five] z = Conv (p, w_five, w_five_bias)
+        }""",
     "inner_output": """
         inner_output (float[1,3,6,6] x, float[4,3,3,3] w_conv, float[4] w_bias)
             => (float[1,4,4,4] c, float[1,4,4,4] y) {
