@@ -191,6 +191,7 @@ def _provenance(candidate: Candidate, decisions: Decisions) -> Provenance:
         page=candidate.page,
         box=candidate.box,
         text=candidate.text[:160],
+        condition=candidate.condition,
         confidence=candidate.confidence,
         accepted_by=decisions.accepted_by,
     )

@@ -1,7 +1,7 @@
 """One table: the field names that documents are read into, beside the paths where a spec keeps them.
 
-A path with `{unit}` or `{memory}` is completed by the candidate's `instance` ("Cortex-A76", "RTC FAST"). A document
-field without a path is kept in the spec's `other`.
+A path with `{unit}` or `{memory}` is completed by the candidate's `instance` ("Cortex-A76", "RTC FAST"), `{type}` by
+the data type in its condition. A document field without a path is kept in the spec's `other`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ FIELDS: dict[str, str] = {
     "npu.model": "compute_units.{npu}.model",
     "npu.cores": "compute_units.{npu}.cores",
     "npu.clock_hz": "compute_units.{npu}.clock_hz",
+    "npu.macs_per_cycle": "compute_units.{npu}.macs_per_cycle.{type}",
     "npu.tops": "compute_units.{npu}.tops",
     "npu.data_types": "compute_units.{npu}.data_types",
     "npu.frameworks": "compute_units.{npu}.frameworks",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from metainfer_core.spec.aliases import FIELDS
 from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.draft import Candidate, SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.spec_values import DATA_TYPES
 
 _CORE = re.compile(
     r"\b(?:(?P<family>cortex)[- ]?)?"
@@ -34,13 +35,21 @@ def core_units(
     found = [name for name, unit in onto.compute_units.items() if unit.kind == "cpu"] if onto else []
     for index in indexes:
         candidate = draft.candidates[index]
-        if candidate.field.startswith("cpu.") and candidate.instance:
-            name = bindings.get(candidate.instance) or core_name(candidate.instance)
+        instance = instance_of(candidate)
+        if candidate.field.startswith("cpu.") and instance:
+            name = bindings.get(instance) or core_name(instance)
             if name:
                 found.append(name)
     # A short name for a core that another document names in full: "A55" is cortex_a55.
     unique = tuple(dict.fromkeys(found))
     return tuple(name for name in unique if not any(other.endswith("_" + name) for other in unique))
+
+
+def instance_of(candidate: Candidate) -> str | None:
+    """What a candidate is about; a core type is about itself."""
+    if candidate.field == "cpu.core_type" and candidate.instance is None and isinstance(candidate.value, str):
+        return candidate.value
+    return candidate.instance
 
 
 def core_name(instance: str) -> str:
@@ -49,6 +58,12 @@ def core_name(instance: str) -> str:
     if not match:
         return ""
     return slug(f"{match['family'] or ''} {match['model']}")
+
+
+def data_type(text: str) -> str:
+    """The first data type that a text names (`max 1920 Int8 MAC` → `int8`), or an empty text."""
+    words = re.findall(r"[a-z]+\d+", text.lower())
+    return next((DATA_TYPES[word] for word in words if word in DATA_TYPES), "")
 
 
 def slug(text: str) -> str:
@@ -65,7 +80,7 @@ def bind(
     pattern = FIELDS.get(candidate.field)
     if pattern is None:
         return None
-    instance = candidate.instance
+    instance = instance_of(candidate)
     placeholder = _PLACEHOLDER.search(pattern)
     if placeholder is None:
         if instance in decisions.bindings or index in decisions.choose or not _rivals(draft, index, wanted):
@@ -75,15 +90,25 @@ def bind(
     if not name:
         return None
     path = pattern.replace(placeholder[0], name)
+    if path.endswith("{type}"):
+        kind_of_data = data_type(f"{candidate.condition or ''} {instance or ''}")
+        if not kind_of_data:
+            return None
+        path = path.replace("{type}", kind_of_data)
     kind = placeholder[1]
     top = path.split(".")[0]
     return Binding(path, {f"{top}.{name}.kind": kind} if top in ("compute_units", "memories") else {})
 
 
 def _rivals(draft: SpecDraft, index: int, wanted: Collection[int]) -> bool:
-    """Whether the field has several instances, so that the spec's one place cannot hold them."""
-    field_name = draft.candidates[index].field
-    return len({draft.candidates[i].instance for i in wanted if draft.candidates[i].field == field_name}) > 1
+    """Whether the field has several instances that differ, so that the spec's one place cannot hold them."""
+    this = draft.candidates[index]
+    others = [draft.candidates[i] for i in wanted if draft.candidates[i].field == this.field]
+    return any(
+        other.instance != this.instance
+        and (other.value, other.min, other.typ, other.max) != (this.value, this.min, this.typ, this.max)
+        for other in others
+    )
 
 
 def _kinds_of(path: str) -> dict[str, str]:

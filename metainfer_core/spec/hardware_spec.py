@@ -94,6 +94,13 @@ class Operators(Value):
         return op_type not in self.unavailable and (self.supported is None or op_type in self.supported)
 
 
+class OperatingPoint(Value):
+    """A frequency with the voltage that it needs."""
+
+    clock_hz: Quantity
+    supply_v: Quantity | None = None
+
+
 class ComputeUnit(Value):
     """One kind of processor on the chip: a CPU cluster, NPU, GPU or DSP."""
 
@@ -111,6 +118,14 @@ class ComputeUnit(Value):
     """Multiply-accumulates a cycle and core, keyed by data type."""
     tops: Quantity | None = None
     """10^12 operations a second of the whole unit, as its document states them."""
+    mac_array: tuple[int, ...] = ()
+    """Rows and columns of its multiply-accumulate array."""
+    sparse: bool | None = None
+    """Whether it skips zero weights."""
+    fused_instructions: tuple[str, ...] = ()
+    dual_issue: tuple[str, ...] = ()
+    """Conditions under which two instructions start in one cycle, in the document's words."""
+    operating_points: tuple[OperatingPoint, ...] = ()
     accumulator_bits: int | None = None
     saturates: bool | None = None
     """Whether the accumulator saturates (true) or wraps (false)."""
@@ -151,10 +166,19 @@ class ComputeUnit(Value):
         return None
 
 
+class FixedFunctionUnit(Value):
+    """Hardware for one job, such as cropping and resizing of images."""
+
+    function: str
+    power_w: Quantity | None = None
+    description: str | None = None
+
+
 class Memory(Value):
     """One memory that tensors can be placed in, or that holds code."""
 
     kind: Literal["sram", "tcm", "dram", "psram", "rom", "flash"]
+    holds: Literal["data", "instructions", "both"] | None = None
     size_bytes: Quantity | None = None
     base_address: Address | None = None
     alignment_bytes: int | None = None
@@ -169,6 +193,8 @@ class Memory(Value):
     bandwidth_gbps: Quantity | None = None
     """10^9 bytes a second."""
     latency_cycles: Quantity | None = None
+    bank_latency_cycles: tuple[Quantity, ...] = ()
+    """Of each bank, where they differ."""
     accessible_by: tuple[str, ...] = ()
     """Names of compute units; empty means all of them."""
     types: tuple[str, ...] = ()
@@ -222,6 +248,8 @@ class Provenance(Value):
     """Left, top, right, bottom on the page, in points (1/72 inch) from the top left corner."""
     text: str = ""
     """The few words that hold the value."""
+    condition: str | None = None
+    """The document's condition under which the value holds, such as `RK3399K, -20 to 85 degC`."""
     confidence: float | None = None
     accepted_by: str | None = None
 
@@ -257,8 +285,12 @@ class HardwareSpec(Value):
     l2_cache: Cache | None = None
     l3_cache: Cache | None = None
     dma: Dma | None = None
+    bus_penalty_cycles: FrozenMap[Quantity] = {}
+    """Extra cycles of a path across a bus, keyed by its name, such as `npu_to_sram`."""
     bandwidth_gbps: Quantity | None = None
     """Of main memory, in 10^9 bytes a second."""
+    sram_dram_bandwidth_ratio: Quantity | None = None
+    fixed_function_units: FrozenMap[FixedFunctionUnit] = {}
     npu_int_support: IntSupport | None = None
     has_fused_bn_relu_instruction: bool | None = None
     reset_vector_address: Address | None = None

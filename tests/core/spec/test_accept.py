@@ -68,6 +68,29 @@ def test_an_instance_that_no_name_can_be_told_from_goes_to_other_until_it_is_bou
     assert bound.without_place == ()
 
 
+def test_a_core_type_is_about_the_core_that_it_names() -> None:
+    kinds = [{"field": "cpu.core_type", "value": f"Cortex-{name}"} for name in ("A76", "A55")]
+    found = values(accept(draft(*kinds), ALL))
+    assert found["compute_units.cortex_a76.core_type"] == "Cortex-A76"
+    assert found["compute_units.cortex_a55.core_type"] == "Cortex-A55"
+
+
+def test_the_data_type_of_a_rate_stands_in_its_condition() -> None:
+    rate = {"field": "npu.macs_per_cycle", "value": 1920, "unit": "MAC/cycle", "condition": "max 1920 Int8 MAC"}
+    result = accept(draft(rate), ALL)
+    assert values(result)["compute_units.npu.macs_per_cycle.int8"] == "1920"
+    assert result.spec.provenance["compute_units.npu.macs_per_cycle.int8"].condition == "max 1920 Int8 MAC"
+    assert accept(draft({**rate, "condition": None}), ALL).without_place == (0,)
+
+
+def test_instances_that_agree_share_the_one_place() -> None:
+    shared = {"field": "cpu.l3_cache.size_bytes", "value": 3145728, "unit": "B"}
+    result = accept(draft(shared, {**shared, "instance": "Cortex-A55", "sharing": "shared"}), ALL)
+    assert values(result)["l3_cache.size_bytes"] == "3 MiB"
+    assert values(result)["l3_cache.sharing_mode"] == "shared"
+    assert result.without_place == ()
+
+
 def test_one_value_without_instance_belongs_to_the_only_cluster_but_to_none_of_two() -> None:
     clock = {"field": "cpu.clock_hz", "value": 1e9, "unit": "Hz"}
     assert values(accept(draft(A72, clock), ALL))["compute_units.cortex_a72.clock_hz"] == "1 GHz"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -78,9 +79,7 @@ def test_specs_and_profiles_load_alike(tmp_path: Path) -> None:
 
 def test_every_document_field_points_at_a_place_that_exists() -> None:
     for field, pattern in FIELDS.items():
-        path = pattern.format(
-            cpu="a", npu="a", gpu="a", dsp="a", sram="a", tcm="a", rom="a", flash="a", psram="a", block="a"
-        )
+        path = re.sub(r"\{\w+\}", "a", pattern)
         assert shape_at(path) is not None, f"{field} → {path}"
 
 

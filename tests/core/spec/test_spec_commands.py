@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from spec_texts import CLEAN, FILE_NAME, line_of
 from test_accept import A53, A72, draft
 from test_profiles_and_schema import PROFILE
 
-from metainfer_core.cli import build_app, console, validator
+from metainfer_core.cli import console, spec_commands, validator
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.yaml_file import read_spec
 
@@ -17,7 +18,10 @@ from metainfer_core.spec.yaml_file import read_spec
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of a command."""
     monkeypatch.setattr("sys.argv", list(words))
-    main = validator.main if words[0] == "hwdoc-validator" else lambda: console.run(build_app())
+    app = typer.Typer(no_args_is_help=True)
+    spec_commands.commands(app)
+    app.callback()(lambda: None)
+    main = validator.main if words[0] == "hwdoc-validator" else lambda: console.run(app)
     with pytest.raises(SystemExit) as left:
         main()
     printed = capsys.readouterr()
