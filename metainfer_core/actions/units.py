@@ -117,7 +117,9 @@ def not_run(spec: HardwareSpec, op_type: str, tried: list[str]) -> NoUnit:
     banned = op_type in unit.operators.unavailable
     field = f"compute_units.{tried[0]}.operators.{'unavailable' if banned else 'supported'}"
     how = "lists it as unavailable" if banned else "does not list it"
-    others = f", nor does its fallback {' or '.join(tried[1:])}" if tried[1:] else ", and names no fallback"
+    others = f", nor does its fallback {' or '.join(tried[1:])}" if tried[1:] else ""
+    if unit.operators.fallback is None:
+        others = ", and names no fallback"
     return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}.", field)
 
 
