@@ -88,6 +88,8 @@ def _shareable(
     default_memory: str,
 ) -> str | None:
     """The input whose storage output 0 can share, or None."""
+    if not step.outputs[0]:
+        return None
     output = tensors[step.outputs[0]]
     for position in (0,) if signature.is_view else signature.in_place:
         name = step.inputs[position] if position < len(step.inputs) else ""
