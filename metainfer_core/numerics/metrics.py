@@ -1,12 +1,27 @@
-"""How far outputs moved: per channel first, because whole-tensor figures hide dead outputs."""
+"""How far outputs moved: per channel first, because whole-tensor figures hide dead outputs.
+
+A whole-tensor cosine of 0.9999 tells nothing about a channel whose values are a thousand times smaller than another's;
+so each channel is judged against its own signal. NaN and infinity are counted by themselves: a single one where the
+reference has none makes every figure that contains it as bad as it can be.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from metainfer_core.numerics.program import Quantization
 from metainfer_core.values import Value
 
 
+LOWEST_DB, HIGHEST_DB = -300.0, 300.0
+"""Bounds of a signal-to-noise figure: no signal left, or a signal so small that float64 tells no difference."""
+
+
 class OutputEffect(Value):
-    """How far one output of the model moved, over all samples. Signal-to-noise in decibels; channels along axis 1."""
+    """How far one output of the model moved, over all samples. Signal-to-noise in decibels.
+
+    Channels lie along axis 1 of each sample's output [batch, channels, ...], where it has two axes or more.
+    """
 
     output: str
     sqnr_db: float | None = None
@@ -14,13 +29,16 @@ class OutputEffect(Value):
     worst_channel: int | None = None
     worst_channel_sqnr_db: float | None = None
     dead_channels: int = 0
-    """Channels that vary in the reference and are constant afterwards."""
+    """Channels that vary in the reference and are constant afterwards, or have less signal left than noise."""
     channels: int = 1
     range_use: float | None = None
     """Share of the integer codes that the tensor's values span, 0 to 1."""
     argmax_flips: int | None = None
     """Samples whose greatest element along the last axis moved."""
     max_abs_error: float = 0.0
+    """Over elements that are finite in both."""
+    not_finite: int = 0
+    """Elements that are NaN or infinite afterwards and are not the same in the reference."""
     cosine: float | None = None
     """Shown because people know it; never decisive."""
 
@@ -32,3 +50,105 @@ class Effect(Value):
     samples: int
     data: str
     """What the inputs were; says `random inputs` where no data was given."""
+
+
+def output_effect(
+    name: str, reference: np.ndarray, actual: np.ndarray, quantization: Quantization | None = None
+) -> OutputEffect:
+    """How far one output moved.
+
+    Args:
+        name: Name of the output.
+        reference: Values of the unchanged model, [samples, batch, channels, ...].
+        actual: Values of the changed model, of the same shape: real numbers, or integers with their quantization.
+        quantization: Of `actual` where it holds integers; then the range use is known.
+    """
+    if reference.shape != actual.shape:
+        raise ValueError(f"{name}: {reference.shape} is compared with {actual.shape}")
+    codes = actual if quantization is not None else None
+    x = np.asarray(reference, np.float64)
+    y = _real(actual, quantization) if quantization is not None else np.asarray(actual, np.float64)
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    broken = ~np.isfinite(y) & ~same
+    finite = np.isfinite(x) & np.isfinite(y)
+    error = np.where(same | ~finite, 0.0, y - np.where(np.isfinite(x), x, 0.0))
+    signal = np.where(np.isfinite(x), x, 0.0)
+    by_channel = _by_channel(signal), _by_channel(error), _by_channel(broken)
+    figures = [_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True)]
+    worst = min(range(len(figures)), key=lambda channel: _order(figures[channel]))
+    after = _by_channel(np.where(np.isfinite(y), y, 0.0))
+    dead = [
+        channel
+        for channel, (s, a) in enumerate(zip(by_channel[0], after, strict=True))
+        if np.ptp(s) > 0.0 and (np.ptp(a) == 0.0 or _order(figures[channel]) <= 0.0)
+    ]
+    return OutputEffect(
+        output=name,
+        sqnr_db=_sqnr(signal, error, bool(broken.any())),
+        worst_channel=worst if figures[worst] is not None else None,
+        worst_channel_sqnr_db=figures[worst],
+        dead_channels=len(dead),
+        channels=len(figures),
+        range_use=_range_use(codes) if codes is not None else None,
+        argmax_flips=_argmax_flips(x, y),
+        max_abs_error=float(np.abs(error).max(initial=0.0)),
+        not_finite=int(broken.sum()),
+        cosine=_cosine(signal, np.where(np.isfinite(y), y, 0.0)) if not broken.any() else None,
+    )
+
+
+def _real(codes: np.ndarray, quantization: Quantization) -> np.ndarray:
+    """Integers as the real numbers that they stand for; the first axis counts samples."""
+    scales, zeros = np.asarray(quantization.scales), np.asarray(quantization.zero_points)
+    if quantization.axis is not None:
+        shape = [1] * codes.ndim
+        shape[quantization.axis + 1] = -1
+        scales, zeros = scales.reshape(shape), zeros.reshape(shape)
+    real: np.ndarray = (codes.astype(np.float64) - zeros) * scales
+    return real
+
+
+def _by_channel(values: np.ndarray) -> np.ndarray:
+    """[channels, everything else]: axis 2 counts channels, where each sample has a batch and channels."""
+    if values.ndim < 3:
+        return values.reshape(1, -1)
+    return np.moveaxis(values, 2, 0).reshape(values.shape[2], -1)
+
+
+def _sqnr(signal: np.ndarray, error: np.ndarray, is_broken: bool) -> float | None:
+    """10 log10 of signal power over error power; None where there is no error."""
+    noise = float(np.sum(error * error))
+    if is_broken:
+        return LOWEST_DB
+    if noise == 0.0:
+        return None
+    power = float(np.sum(signal * signal))
+    if power == 0.0:
+        return LOWEST_DB
+    return float(np.clip(10.0 * (np.log10(power) - np.log10(noise)), LOWEST_DB, HIGHEST_DB))
+
+
+def _order(sqnr: float | None) -> float:
+    return float("inf") if sqnr is None else sqnr
+
+
+def _range_use(codes: np.ndarray) -> float:
+    """Share of the codes of its type that the values span."""
+    info = np.iinfo(codes.dtype)
+    return (int(codes.max()) - int(codes.min()) + 1) / (int(info.max) - int(info.min) + 1)
+
+
+def _argmax_flips(x: np.ndarray, y: np.ndarray) -> int | None:
+    """Samples in which some greatest element along the last axis stands elsewhere; None where there is one element."""
+    if x.ndim < 2 or x.shape[-1] < 2:
+        return None
+    # A NaN is never the greatest of the reference, and takes the place of the greatest afterwards.
+    before = np.argmax(np.where(np.isnan(x), -np.inf, x), axis=-1)
+    flips = before != np.argmax(y, axis=-1)
+    return int(flips.reshape(len(x), -1).any(axis=1).sum())
+
+
+def _cosine(x: np.ndarray, y: np.ndarray) -> float | None:
+    """Cosine of the angle between the two; None where one of them is zero."""
+    size = float(np.linalg.norm(x)) * float(np.linalg.norm(y))
+    return float(np.sum(x * y)) / size if size > 0.0 else None

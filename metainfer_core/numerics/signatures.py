@@ -167,7 +167,7 @@ def _structs(text: str) -> Iterator[tuple[str, tuple[Field, ...]]]:
 
 def _kernels(text: str) -> Iterator[tuple[str, str, tuple[Argument, ...], bool]]:
     for in_place, kernel, params, rest in re.findall(
-        r"MI_KERNEL(_IN_PLACE)? void (\w+)\(const (\w+)& p,([^)]*)\)", text
+        r"MI_KERNEL(_IN_PLACE)? void (\w+)\(const (\w+) p,([^)]*)\)", text
     ):
         yield kernel, params, tuple(_argument(part) for part in rest.split(",")), bool(in_place)
 

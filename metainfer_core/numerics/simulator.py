@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from metainfer_core.errors import DefectError, InputError
-from metainfer_core.numerics.library import PreparedCall, Progress, load_library
+from metainfer_core.numerics.library import Library, PreparedCall, Progress, load_library
 from metainfer_core.numerics.lower import Lowered
-from metainfer_core.numerics.program import Tensor
+from metainfer_core.numerics.program import Program, Step, Tensor
 from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
 
 
@@ -23,10 +23,13 @@ class Simulator:
 
     def __init__(self, lowered: Lowered, progress: Progress | None = None) -> None:
         self.program = lowered.program
-        self._tensors = {tensor.name: tensor for tensor in self.program.tensors}
-        self._arrays = {name: _array(tensor, lowered.constants) for name, tensor in self._tensors.items()}
-        self._share_views()
-        self._run = self._prepare(progress)
+        self._library = load_library() if progress is None else load_library(progress)
+        self._constants = {
+            tensor.name: _filled(tensor, lowered.constants)
+            for tensor in self.program.tensors
+            if tensor.constant is not None
+        }
+        self._prepared: dict[bool, Prepared] = {}
 
     def run(self, inputs: Mapping[str, np.ndarray], keep: bool = False) -> dict[str, np.ndarray]:
         """The outputs by name; with `keep` every tensor that is not constant.
@@ -37,60 +40,106 @@ class Simulator:
         unknown = sorted(set(inputs) - set(self.program.inputs))
         if unknown:
             raise InputError(f"The model has no input {unknown[0]!r}.", f"Its inputs are {list(self.program.inputs)}.")
+        if keep not in self._prepared:
+            self._prepared[keep] = Prepared(self.program, self._constants, self._library, keep)
+        prepared = self._prepared[keep]
         for name in self.program.inputs:
-            self._fill(name, inputs)
-        self._run()
+            _fill(prepared.shaped(name), name, inputs, self.program.inputs)
+        prepared.run()
         names = list(self.program.outputs)
         if keep:
             names += [t.name for t in self.program.tensors if t.constant is None and t.name not in names]
-        return {name: self._shaped(name).copy() for name in names}
+        return {name: prepared.shaped(name).copy() for name in names}
 
-    def _fill(self, name: str, inputs: Mapping[str, np.ndarray]) -> None:
-        if name not in inputs:
-            raise InputError(f"The input {name!r} is missing.", f"The model has {list(self.program.inputs)}.")
-        given, place = np.asarray(inputs[name]), self._shaped(name)
-        if given.shape != place.shape or given.dtype != place.dtype:
-            raise InputError(
-                f"The input {name!r} is {given.dtype}{list(given.shape)}.",
-                f"The model takes {place.dtype}{list(place.shape)}.",
-                "Give an array of that type and shape.",
-            )
-        place[...] = given
 
-    def _shaped(self, name: str) -> np.ndarray:
+class Prepared:
+    """A program with a place for every tensor, ready to run.
+
+    Args:
+        program: The steps.
+        constants: Bytes of each constant.
+        library: The kernels.
+        keep: Every tensor has a place of its own; else places are used again, as on the device.
+    """
+
+    def __init__(self, program: Program, constants: Mapping[str, np.ndarray], library: Library, keep: bool) -> None:
+        self._tensors = {tensor.name: tensor for tensor in program.tensors}
+        self._arrays = _places(program, constants, keep)
+        scratch = _aligned(max((scratch_bytes(step) for step in program.steps), default=0))
+        calls = [self._call(step, scratch) for step in program.steps if not self._is_idle(step)]
+        self.run: Callable[[], None] = library.prepare(calls)
+
+    def shaped(self, name: str) -> np.ndarray:
+        """The tensor as an array of its type and shape, in place."""
         tensor = self._tensors[name]
         return self._arrays[name].view(_dtype(tensor)).reshape(tensor.shape)
 
-    def _share_views(self) -> None:
-        """A view lies where its source lies; only an output of the model gets a place of its own."""
-        for step in self.program.steps:
-            if signature(step.kernel).is_view and step.outputs[0] not in self.program.outputs:
-                self._arrays[step.outputs[0]] = self._arrays[step.inputs[0]]
+    def _is_idle(self, step: Step) -> bool:
+        """Whether the step is a view of bytes that lie in the same place."""
+        if not signature(step.kernel).is_view:
+            return False
+        source, target = self._arrays[step.inputs[0]], self._arrays[step.outputs[0]]
+        return source.ctypes.data == target.ctypes.data
 
-    def _prepare(self, progress: Progress | None) -> Callable[[], None]:
-        size = max((scratch_bytes(step) for step in self.program.steps), default=0)
-        scratch = _aligned(size)
-        calls = []
-        for step in self.program.steps:
-            described = signature(step.kernel)
-            if described.is_view and self._arrays[step.outputs[0]] is self._arrays[step.inputs[0]]:
-                continue
-            arrays = [self._arrays[name] if name else None for name in (*step.inputs, *step.outputs)]
-            if any(argument.role == "scratch" for argument in described.arguments):
-                arrays.append(scratch)
-            calls.append(PreparedCall(step.kernel, step.params, arrays))
-        library = load_library() if progress is None else load_library(progress)
-        return library.prepare(calls)
+    def _call(self, step: Step, scratch: np.ndarray) -> PreparedCall:
+        arrays = [self._arrays[name] if name else None for name in (*step.inputs, *step.outputs)]
+        if any(argument.role == "scratch" for argument in signature(step.kernel).arguments):
+            arrays.append(scratch)
+        return PreparedCall(step.kernel, step.params, arrays)
 
 
-def _array(tensor: Tensor, constants: Mapping[str, bytes]) -> np.ndarray:
-    """Bytes of one tensor, aligned."""
-    place = _aligned(tensor.size_bytes)
-    if tensor.constant is not None:
-        data = constants[tensor.constant]
-        if len(data) != tensor.size_bytes:
-            raise DefectError(f"The constant {tensor.name} has {len(data)} bytes, not {tensor.size_bytes}.")
-        place[:] = np.frombuffer(data, np.uint8)
+def _places(program: Program, constants: Mapping[str, np.ndarray], keep: bool) -> dict[str, np.ndarray]:
+    """Memory for every tensor; a view lies where its source lies, unless it is an output of the model."""
+    sizes = {tensor.name: tensor.size_bytes for tensor in program.tensors}
+    fixed = dict.fromkeys((*program.inputs, *program.outputs))
+    places = {name: _aligned(sizes[name]) for name in fixed if name not in constants} | dict(constants)
+    owner: dict[str, str] = {}
+    for step in program.steps:
+        for name in step.outputs:
+            shares = signature(step.kernel).is_view and name not in fixed
+            owner[name] = owner.get(step.inputs[0], step.inputs[0]) if shares else name
+    last: dict[str, int] = {}
+    for index, step in enumerate(program.steps):
+        last |= {owner.get(name, name): index for name in (*step.inputs, *step.outputs)}
+    free: list[np.ndarray] = []
+    for index, step in enumerate(program.steps):
+        touched = dict.fromkeys(owner.get(name, name) for name in (*step.inputs, *step.outputs) if name)
+        for name in touched:
+            if name not in places:
+                places[name] = _take(free, sizes[name])
+        places |= {name: places[owner[name]] for name in step.outputs if name}
+        if not keep:
+            free += [
+                places[name] for name in touched if last[name] == index and name not in fixed and name not in constants
+            ]
+    return {name: place[: sizes[name]] for name, place in places.items()}
+
+
+def _take(free: list[np.ndarray], size: int) -> np.ndarray:
+    """The smallest free block that is large enough, or a new one."""
+    fitting = [index for index, block in enumerate(free) if block.size >= size]
+    return free.pop(min(fitting, key=lambda index: free[index].size)) if fitting else _aligned(size)
+
+
+def _fill(place: np.ndarray, name: str, inputs: Mapping[str, np.ndarray], known: tuple[str, ...]) -> None:
+    if name not in inputs:
+        raise InputError(f"The input {name!r} is missing.", f"The model has {list(known)}.")
+    given = np.asarray(inputs[name])
+    if given.shape != place.shape or given.dtype != place.dtype:
+        raise InputError(
+            f"The input {name!r} is {given.dtype}{list(given.shape)}.",
+            f"The model takes {place.dtype}{list(place.shape)}.",
+            "Give an array of that type and shape.",
+        )
+    place[...] = given
+
+
+def _filled(tensor: Tensor, constants: Mapping[str, bytes]) -> np.ndarray:
+    """The bytes of a constant, aligned."""
+    place, data = _aligned(tensor.size_bytes), constants[tensor.constant or ""]
+    if len(data) != tensor.size_bytes:
+        raise DefectError(f"The constant {tensor.name} has {len(data)} bytes, not {tensor.size_bytes}.")
+    place[:] = np.frombuffer(data, np.uint8)
     return place
 
 

@@ -38,16 +38,25 @@ struct Band {
     int32_t columns;  // of one phase; at least one vector of any target (16 lanes)
     int32_t row;      // distance of rows
     int32_t rows;
-    MI_INLINE explicit Band(const Conv2dParams& p)
+    MI_INLINE explicit Band(const Conv2dParams p)
         : columns(maximum(p.out_width, 16) + (p.kernel_width - 1) * p.dilation_width / p.stride_width),
           row(columns * p.stride_width),
           rows((p.band_rows - 1) * p.stride_height + (p.kernel_height - 1) * p.dilation_height + 1) {}
 };
 
+// Whether some tap of the kernel reads positions of this residue modulo the stride.
+MI_INLINE bool is_read(int32_t residue, int32_t kernel, int32_t dilation, int32_t stride) {
+    for (int32_t k = 0; k < kernel; ++k) {
+        if (k * dilation % stride == residue) return true;
+    }
+    return false;
+}
+
 // Copies one input row, padded and split by phase, to every STEP-th element of `target`. A null row is all padding.
 template <int32_t STEP, class Target, class Source>
-MI_INLINE void copy_phases(const Conv2dParams& p, const Band& band, const Source* row, Source padding, Target* target) {
+MI_INLINE void copy_phases(const Conv2dParams p, const Band& band, const Source* row, Source padding, Target* target) {
     for (int32_t phase = 0; phase < p.stride_width; ++phase, target += band.columns * STEP) {
+        if (!is_read(phase, p.kernel_width, p.dilation_width, p.stride_width)) continue;
         const int32_t shift = phase - p.pad_left;  // input column = stride * column + shift
         int32_t first = shift >= 0 ? 0 : divide_up(-shift, p.stride_width);
         int32_t end = p.width > shift ? divide_up(p.width - shift, p.stride_width) : 0;
@@ -56,6 +65,8 @@ MI_INLINE void copy_phases(const Conv2dParams& p, const Band& band, const Source
         for (int32_t i = 0; i < first; ++i) target[i * STEP] = padding;
         if (p.stride_width == 1) {
             for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i + shift];
+        } else if (p.stride_width == 2) {
+            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i * 2 + shift];
         } else {
             for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i * p.stride_width + shift];
         }
@@ -65,14 +76,14 @@ MI_INLINE void copy_phases(const Conv2dParams& p, const Band& band, const Source
 
 // The input row under kernel row offset `y` of the band that starts at output row `first`; null where it is padding.
 template <class Source>
-MI_INLINE const Source* input_row(const Conv2dParams& p, const Source* plane, int32_t first, int32_t y) {
+MI_INLINE const Source* input_row(const Conv2dParams p, const Source* plane, int32_t first, int32_t y) {
     const int32_t row = first * p.stride_height - p.pad_top + y;
     return plane && row >= 0 && row < p.height ? plane + row * p.width : nullptr;
 }
 
 // Adds the products of all taps to the sums of four filters and VECTORS pixel vectors.
 template <int32_t VECTORS, int32_t STEP, class Vector, class Value>
-MI_INLINE void add_taps(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+MI_INLINE void add_taps(const Conv2dParams p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
                         const Value* const (&base)[VECTORS], const Value* weights,
                         Vector (&sums)[FILTER_BLOCK][VECTORS]) {
     for (int32_t channel = 0; channel < channels; ++channel) {
@@ -101,7 +112,7 @@ MI_INLINE void add_taps(const Conv2dParams& p, int32_t channels, int64_t plane, 
 // Vectors of a band are numbered row by row; the last of a row is moved left so that it ends with the row.
 struct Vectors {
     int32_t per_row, lanes, last;
-    MI_INLINE explicit Vectors(const Conv2dParams& p)
+    MI_INLINE explicit Vectors(const Conv2dParams p)
         : per_row(divide_up(p.out_width, LANES)),
           lanes(minimum(LANES, p.out_width)),
           last(maximum(p.out_width - LANES, 0)) {}
@@ -111,7 +122,7 @@ struct Vectors {
 // VECTORS vectors from number `first` on, for one block of filters. `finish(sums, filter, lanes)` turns sums of one
 // vector into outputs in place; the sums start from `start(filter)`.
 template <int32_t VECTORS, int32_t STEP, class Vector, class Value, class Sum, class Output, class Start, class Finish>
-MI_INLINE void conv2d_tile(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+MI_INLINE void conv2d_tile(const Conv2dParams p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
                            const Value* band, const Value* weights, int32_t first, int32_t filters, Output* output,
                            Start start, Finish finish) {
     const Vectors vectors(p);
@@ -150,28 +161,40 @@ MI_INLINE void conv2d_tile(const Conv2dParams& p, int32_t channels, int64_t plan
     }
 }
 
-// All vectors of a band of `rows` output rows, for one block of filters.
+// The vectors first .. end of a band, for one block of filters.
 template <int32_t STEP, class Vector, class Value, class Sum, class Output, class Start, class Finish>
-MI_INLINE void conv2d_band(const Conv2dParams& p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
-                           const Value* band, const Value* weights, int32_t rows, int32_t filters, Output* output,
-                           Start start, Finish finish) {
-    const int32_t count = rows * Vectors(p).per_row;
-    int32_t first = 0;
-    for (; first + 3 <= count; first += 3) {
+MI_INLINE void conv2d_vectors(const Conv2dParams p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
+                              const Value* band, const Value* weights, int32_t first, int32_t end, int32_t filters,
+                              Output* output, Start start, Finish finish) {
+    for (; first + 3 <= end; first += 3) {
         conv2d_tile<3, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
                                                  output, start, finish);
     }
-    if (count - first == 2) {
+    if (end - first == 2) {
         conv2d_tile<2, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
                                                  output, start, finish);
-    } else if (count - first == 1) {
+    } else if (end - first == 1) {
         conv2d_tile<1, STEP, Vector, Value, Sum>(p, channels, plane, row, columns, band, weights, first, filters,
                                                  output, start, finish);
     }
 }
 
+// Vectors whose inputs should stay in the first cache levels while all filters pass over them.
+constexpr int32_t CHUNK = 24;
+
+// Calls `block(filter, first vector, end)` for each chunk of the vectors of `rows` output rows and each block of filters.
+template <class Block>
+MI_INLINE void for_blocks(const Conv2dParams p, int32_t rows, Block block) {
+    const int32_t count = rows * Vectors(p).per_row;
+    for (int32_t first = 0; first < count; first += CHUNK) {
+        for (int32_t filter = 0; filter < p.filters; filter += FILTER_BLOCK) {
+            block(filter, first, minimum(first + CHUNK, count));
+        }
+    }
+}
+
 // weights: [group][filter / 4][channel][kernel row][kernel column][4], filled up with zeros.
-MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const float* weights, const float* bias,
+MI_KERNEL void conv2d_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
                               float* output, float* scratch) {
     const Band band(p);
     const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
@@ -186,6 +209,7 @@ MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const f
             if (!in_place) {
                 for (int32_t channel = 0; channel < p.channels; ++channel) {
                     for (int32_t y = 0; y < band.rows; ++y) {
+                        if (!is_read(y % p.stride_height, p.kernel_height, p.dilation_height, p.stride_height)) continue;
                         copy_phases<1>(p, band, input_row(p, source + channel * in_plane, first, y), 0.0f,
                                        scratch + int64_t{channel * band.rows + y} * band.row);
                     }
@@ -194,18 +218,18 @@ MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const f
             const float* base = in_place ? source + int64_t{first} * p.width : scratch;
             const int64_t plane = in_place ? in_plane : int64_t{band.rows} * band.row;
             const int32_t row = in_place ? p.width : band.row;
-            for (int32_t filter = 0; filter < p.filters; filter += FILTER_BLOCK) {
+            for_blocks(p, rows, [&](int32_t filter, int32_t begin, int32_t end) {
                 const float* start = bias + group * p.filters + filter;
                 const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
-                conv2d_band<1, Float, float, float>(
-                    p, p.channels, plane, row, band.columns, base, weights + number * block, rows,
+                conv2d_vectors<1, Float, float, float>(
+                    p, p.channels, plane, row, band.columns, base, weights + number * block, begin, end,
                     minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
                     [start](int32_t f) { return start[f]; },
                     [&p](int32_t, float* sums, float* finished, int32_t count) {
                         activate(p.activation, p.alpha, p.beta, sums, count);
                         for (int32_t i = 0; i < count; ++i) finished[i] = sums[i];
                     });
-            }
+            });
         }
     }
 }
@@ -213,7 +237,7 @@ MI_KERNEL void conv2d_float32(const Conv2dParams& p, const float* input, const f
 // weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.
 // bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are
 // per filter; table may be null.
-MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+MI_KERNEL void conv2d_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
                            const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
                            int16_t* scratch) {
     const Band band(p);
@@ -232,16 +256,17 @@ MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int
             for (int32_t channel = 0; channel < 2 * pairs; ++channel) {
                 const int8_t* channel_plane = channel < p.channels ? source + channel * in_plane : nullptr;
                 for (int32_t y = 0; y < band.rows; ++y) {
+                    if (!is_read(y % p.stride_height, p.kernel_height, p.dilation_height, p.stride_height)) continue;
                     copy_phases<2>(p, band, input_row(p, channel_plane, first, y), padding,
                                    scratch + 2 * (channel / 2 * plane + int64_t{y} * band.row) + channel % 2);
                 }
             }
-            for (int32_t filter = 0; filter < p.filters; filter += FILTER_BLOCK) {
+            for_blocks(p, rows, [&](int32_t filter, int32_t begin, int32_t end) {
                 const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
                 for (int64_t i = 0; i < block; ++i) wide_weights[i] = weights[number * block + i];
                 const int32_t channel = group * p.filters + filter;
-                conv2d_band<2, Int, int16_t, int32_t>(
-                    p, pairs, plane, band.row, band.columns, scratch, wide_weights, rows,
+                conv2d_vectors<2, Int, int16_t, int32_t>(
+                    p, pairs, plane, band.row, band.columns, scratch, wide_weights, begin, end,
                     minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
                     [=](int32_t f) { return bias[channel + f]; },
                     [=, &p](int32_t f, const int32_t* sums, int8_t* finished, int32_t count) {
@@ -250,7 +275,7 @@ MI_KERNEL void conv2d_int8(const Conv2dParams& p, const int8_t* input, const int
                             finished[i] = requantize_int8(sums[i], m, s, p.output_zero_point, p.low, p.high, table);
                         }
                     });
-            }
+            });
         }
     }
 }

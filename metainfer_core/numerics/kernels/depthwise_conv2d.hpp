@@ -6,33 +6,52 @@
 
 namespace mi {
 
-// One row of outputs from the taps at `line`. A step of the loop over kernel rows covers ROWS of them.
-template <int32_t STEP, class Vector, class Sum, class Value, class Finish>
-MI_INLINE void depthwise_row(const Conv2dParams& p, const Band& band, const Value* line, const Value* weights,
-                             Sum start, Finish finish) {
+// VECTORS vectors of one row of outputs, from the taps at `line`. A step of the loop over kernel rows covers STEP of them.
+template <int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Value, class Finish>
+MI_INLINE void depthwise_tile(const Conv2dParams p, const Band& band, const Value* line, const Value* weight,
+                              int32_t number, Sum start, Finish finish) {
     const Vectors vectors(p);
-    for (int32_t number = 0; number < vectors.per_row; ++number) {
-        const int32_t first = vectors.column(number);
-        Vector sums = Vector{} + start;
-        const Value* weight = weights;
-        for (int32_t y = 0; y < p.kernel_height; y += STEP) {
-            const int64_t row = int64_t{y} * p.dilation_height * band.row;
-            int32_t phase = 0, column = first;
-            for (int32_t x = 0; x < p.kernel_width; ++x, weight += STEP) {
-                sums = multiply_add(broadcastable(weight), load(line + (row + phase * band.columns + column) * STEP),
-                                    sums);
-                phase += p.dilation_width;
-                while (phase >= p.stride_width) phase -= p.stride_width, ++column;
+    int32_t first[VECTORS];
+    Vector sums[VECTORS];
+    MI_UNROLL
+    for (int32_t v = 0; v < VECTORS; ++v) first[v] = vectors.column(number + v), sums[v] = Vector{} + start;
+    for (int32_t y = 0; y < p.kernel_height; y += STEP) {
+        const Value* row = line + int64_t{y} * p.dilation_height * band.row * STEP;
+        int32_t phase = 0, column = 0;
+        for (int32_t x = 0; x < p.kernel_width; ++x, weight += STEP) {
+            const auto factor = broadcastable(weight);
+            const Value* tap = row + (phase * band.columns + column) * STEP;
+            MI_UNROLL
+            for (int32_t v = 0; v < VECTORS; ++v) {
+                sums[v] = multiply_add(factor, load(tap + first[v] * STEP), sums[v]);
             }
+            phase += p.dilation_width;
+            while (phase >= p.stride_width) phase -= p.stride_width, ++column;
         }
-        alignas(64) Sum results[LANES];
-        store(results, sums);
-        finish(first, results, vectors.lanes);
+    }
+    alignas(64) Sum results[VECTORS * LANES];
+    MI_UNROLL
+    for (int32_t v = 0; v < VECTORS; ++v) store(results + v * LANES, sums[v]);
+    MI_UNROLL
+    for (int32_t v = 0; v < VECTORS; ++v) finish(first[v], results + v * LANES, vectors.lanes);
+}
+
+// One row of outputs.
+template <int32_t STEP, class Vector, class Sum, class Value, class Finish>
+MI_INLINE void depthwise_row(const Conv2dParams p, const Band& band, const Value* line, const Value* weights,
+                             Sum start, Finish finish) {
+    const int32_t count = Vectors(p).per_row;
+    int32_t number = 0;
+    for (; number + 4 <= count; number += 4) {
+        depthwise_tile<4, STEP, Vector>(p, band, line, weights, number, start, finish);
+    }
+    for (; number < count; ++number) {
+        depthwise_tile<1, STEP, Vector>(p, band, line, weights, number, start, finish);
     }
 }
 
 // groups = input channels; filters = output channels of each. weights: [output channel][kernel row][kernel column].
-MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams& p, const float* input, const float* weights,
+MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams p, const float* input, const float* weights,
                                         const float* bias, float* output, float* scratch) {
     const Band band(p);
     const int32_t taps = p.kernel_height * p.kernel_width;
@@ -61,7 +80,7 @@ MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams& p, const float* inpu
 // Kernel rows come in pairs: scratch holds (input row, input row + dilation) side by side.
 // weights: [output channel][kernel row / 2][kernel column][2], filled up with zeros; bias, multiplier and shift as for
 // conv2d_int8.
-MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights,
+MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights,
                                      const int32_t* bias, const int32_t* multiplier, const int32_t* shift,
                                      const int8_t* table, int8_t* output, int16_t* scratch) {
     const Band band(p);

@@ -46,12 +46,12 @@ MI_INLINE void for_each_row(int32_t rank, const int32_t* shape, const int32_t* l
 }
 
 template <class Input, class Output, class Function>
-MI_INLINE void unary(const UnaryParams& p, const Input* input, Output* output, Function function) {
+MI_INLINE void unary(const UnaryParams p, const Input* input, Output* output, Function function) {
     for (int32_t i = 0; i < p.count; ++i) output[i] = function(input[i]);
 }
 
 template <class Input, class Output, class Function, class Finish>
-MI_INLINE void binary(const BinaryParams& p, const Input* left, const Input* right, Output* output, Function function,
+MI_INLINE void binary(const BinaryParams p, const Input* left, const Input* right, Output* output, Function function,
                       Finish finish) {
     const int32_t count = p.shape[p.rank - 1];
     const int32_t left_step = p.left_step[p.rank - 1], right_step = p.right_step[p.rank - 1];
@@ -74,13 +74,13 @@ MI_INLINE void binary(const BinaryParams& p, const Input* left, const Input* rig
 }
 
 template <class Function>
-MI_INLINE void binary_float32(const BinaryParams& p, const float* left, const float* right, float* output,
+MI_INLINE void binary_float32(const BinaryParams p, const float* left, const float* right, float* output,
                               Function function) {
     binary(p, left, right, output, function,
            [&](float* values, int32_t count) { activate(p.activation, p.alpha, p.beta, values, count); });
 }
 template <class Input, class Output, class Function>
-MI_INLINE void binary_plain(const BinaryParams& p, const Input* left, const Input* right, Output* output,
+MI_INLINE void binary_plain(const BinaryParams p, const Input* left, const Input* right, Output* output,
                             Function function) {
     binary(p, left, right, output, function, [](Output*, int32_t) {});
 }
@@ -124,7 +124,7 @@ MI_INLINE T to_integer(float x) {
 }
 
 #define MI_UNARY(name, expression)                                                        \
-    MI_KERNEL_IN_PLACE void name##_float32(const UnaryParams& p, const float* input, float* output) { \
+    MI_KERNEL_IN_PLACE void name##_float32(const UnaryParams p, const float* input, float* output) { \
         unary(p, input, output, [&p](float x) { return expression; });                    \
     }
 MI_UNARY(relu, relu(x))
@@ -156,7 +156,7 @@ MI_UNARY(mish, mish(x))
 #undef MI_UNARY
 
 #define MI_BINARY(name, expression)                                                                              \
-    MI_KERNEL_IN_PLACE void name##_float32(const BinaryParams& p, const float* left, const float* right, float* output) { \
+    MI_KERNEL_IN_PLACE void name##_float32(const BinaryParams p, const float* left, const float* right, float* output) { \
         binary_float32(p, left, right, output, [](float a, float b) { return expression; });                     \
     }
 MI_BINARY(add, a + b)
@@ -170,7 +170,7 @@ MI_BINARY(prelu, a < 0.0f ? a * b : a)
 #undef MI_BINARY
 
 #define MI_INTEGER(name, type, element, expression)                                                               \
-    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams& p, const type* left, const type* right, type* output) { \
+    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams p, const type* left, const type* right, type* output) { \
         binary_plain(p, left, right, output, [](type a, type b) { return expression; });                          \
     }
 MI_INTEGER(add, int32_t, int32, wrapping_add(a, b))
@@ -191,7 +191,7 @@ MI_INTEGER(xor, uint8_t, bool, static_cast<uint8_t>(a ^ b))
 #undef MI_INTEGER
 
 #define MI_COMPARISON(name, type, element, operator)                                                                 \
-    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams& p, const type* left, const type* right, uint8_t* output) { \
+    MI_KERNEL_IN_PLACE void name##_##element(const BinaryParams p, const type* left, const type* right, uint8_t* output) { \
         binary_plain(p, left, right, output, [](type a, type b) { return static_cast<uint8_t>(a operator b); });     \
     }
 MI_COMPARISON(equal, float, float32, ==)
@@ -211,15 +211,15 @@ MI_COMPARISON(greater_or_equal, int32_t, int32, >=)
 MI_COMPARISON(greater_or_equal, int64_t, int64, >=)
 #undef MI_COMPARISON
 
-MI_KERNEL_IN_PLACE void not_bool(const UnaryParams& p, const uint8_t* input, uint8_t* output) {
+MI_KERNEL_IN_PLACE void not_bool(const UnaryParams p, const uint8_t* input, uint8_t* output) {
     unary(p, input, output, [](uint8_t x) { return static_cast<uint8_t>(x == 0); });
 }
-MI_KERNEL_IN_PLACE void isnan_float32(const UnaryParams& p, const float* input, uint8_t* output) {
+MI_KERNEL_IN_PLACE void isnan_float32(const UnaryParams p, const float* input, uint8_t* output) {
     unary(p, input, output, [](float x) { return static_cast<uint8_t>(x != x); });
 }
 
 #define MI_WHERE(bits)                                                                                             \
-    MI_KERNEL_IN_PLACE void where_##bits(const WhereParams& p, const uint8_t* condition, const uint##bits##_t* left,        \
+    MI_KERNEL_IN_PLACE void where_##bits(const WhereParams p, const uint8_t* condition, const uint##bits##_t* left,        \
                                 const uint##bits##_t* right, uint##bits##_t* output) {                             \
         const int32_t last = p.rank - 1;                                                                           \
         const uint8_t* chosen = condition;                                                                         \
@@ -244,7 +244,7 @@ MI_WHERE(64)
 #undef MI_WHERE
 
 #define MI_CAST(from, from_type, to, to_type, expression)                                               \
-    MI_KERNEL_IN_PLACE void cast_##from##_##to(const UnaryParams& p, const from_type* input, to_type* output) { \
+    MI_KERNEL_IN_PLACE void cast_##from##_##to(const UnaryParams p, const from_type* input, to_type* output) { \
         unary(p, input, output, [](from_type x) { return static_cast<to_type>(expression); });          \
     }
 MI_CAST(float32, float, int32, int32_t, to_integer<int32_t>(x))

@@ -99,7 +99,7 @@ MI_INLINE void gemm(const Input* input, int32_t rows, int64_t input_row, int32_t
 }
 
 // weights: [column / block][depth][block], filled up with zeros.
-MI_KERNEL void gemm_float32(const GemmParams& p, const float* input, const float* weights, const float* bias,
+MI_KERNEL void gemm_float32(const GemmParams p, const float* input, const float* weights, const float* bias,
                             float* output) {
     gemm<1, Float>(input, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias,
                    [&](int32_t row, int32_t column, float* sums, int32_t count) {
@@ -111,7 +111,7 @@ MI_KERNEL void gemm_float32(const GemmParams& p, const float* input, const float
 
 // weights: [column / block][depth / 2][block][2], filled up with zeros. bias holds -input_zero_point * (sum of the
 // column's weights) already; multiplier and shift are per column.
-MI_KERNEL void gemm_int8(const GemmParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+MI_KERNEL void gemm_int8(const GemmParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
                          const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
                          int16_t* scratch) {
     const int32_t pairs = divide_up(p.depth, 2);
@@ -132,7 +132,7 @@ MI_KERNEL void gemm_int8(const GemmParams& p, const int8_t* input, const int8_t*
 
 // The inputs of each output pixel as one row, [pixel][channel][kernel row][kernel column], rows `row_step` apart.
 template <class Target, class Source>
-MI_INLINE void pixels_to_rows(const Conv2dParams& p, const Source* input, Source padding, int64_t row_step,
+MI_INLINE void pixels_to_rows(const Conv2dParams p, const Source* input, Source padding, int64_t row_step,
                               Target* rows) {
     for (int32_t out_y = 0; out_y < p.out_height; ++out_y) {
         for (int32_t out_x = 0; out_x < p.out_width; ++out_x, rows += row_step) {
@@ -155,7 +155,7 @@ MI_INLINE void pixels_to_rows(const Conv2dParams& p, const Source* input, Source
 
 // The convolution of conv2d_float32 for few output pixels and one group: filters in the lanes; the same sums in the
 // same order. weights as for gemm_float32, depth = channels * kernel height * kernel width, packed by p.block.
-MI_KERNEL void conv2d_rows_float32(const Conv2dParams& p, const float* input, const float* weights, const float* bias,
+MI_KERNEL void conv2d_rows_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
                                    float* output, float* scratch) {
     const int32_t depth = p.channels * p.kernel_height * p.kernel_width, pixels = p.out_height * p.out_width;
     for (int32_t image = 0; image < p.batch; ++image) {
@@ -170,7 +170,7 @@ MI_KERNEL void conv2d_rows_float32(const Conv2dParams& p, const float* input, co
 }
 
 // The same in int8; weights as for gemm_int8.
-MI_KERNEL void conv2d_rows_int8(const Conv2dParams& p, const int8_t* input, const int8_t* weights, const int32_t* bias,
+MI_KERNEL void conv2d_rows_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
                                 const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
                          int16_t* scratch) {
     const int32_t pairs = divide_up(p.channels * p.kernel_height * p.kernel_width, 2);
@@ -198,7 +198,7 @@ struct MatmulParams {
 };
 
 // The product of two matrices that are both computed at run time, row-major.
-MI_KERNEL void matmul_float32(const MatmulParams& p, const float* left, const float* right, float* output) {
+MI_KERNEL void matmul_float32(const MatmulParams p, const float* left, const float* right, float* output) {
     for (int32_t image = 0; image < p.batch; ++image) {
         for (int32_t row = 0; row < p.rows; ++row) {
             const float* a = left + int64_t{image} * p.left_step + int64_t{row} * p.depth;

@@ -15,7 +15,7 @@ struct CopyParams {
 };
 
 template <class T>
-MI_INLINE void copy(const CopyParams& p, const T* input, const T* fill, T* output) {
+MI_INLINE void copy(const CopyParams p, const T* input, const T* fill, T* output) {
     for (int32_t i = 0; i < p.out_count; ++i) output[i] = *fill;
     const int32_t count = p.shape[p.rank - 1], from = p.in_step[p.rank - 1], to = p.out_step[p.rank - 1];
     for_each_row(p.rank, p.shape, p.in_step, p.out_step, [&](int64_t, int64_t in, int64_t out) {
@@ -34,7 +34,7 @@ struct ViewParams {
 };
 
 // The same bytes under another shape. Nothing is called where input and output lie in the same place.
-MI_KERNEL void view(const ViewParams& p, const uint8_t* input, uint8_t* output) {
+MI_KERNEL void view(const ViewParams p, const uint8_t* input, uint8_t* output) {
     for (int32_t i = 0; i < p.bytes; ++i) output[i] = input[i];
 }
 
@@ -45,7 +45,7 @@ struct ConcatParams {
 };
 
 template <class T>
-MI_INLINE void concat(const ConcatParams& p, const T* const* inputs, T* output) {
+MI_INLINE void concat(const ConcatParams p, const T* const* inputs, T* output) {
     for (int32_t outer = 0; outer < p.outer; ++outer) {
         for (int32_t k = 0; k < p.count; ++k) {
             const T* source = inputs[k] + int64_t{outer} * p.extent[k];
@@ -62,7 +62,7 @@ struct GatherParams {
 };
 
 template <class T, class Index>
-MI_INLINE void gather(const GatherParams& p, const T* input, const Index* indices, T* output) {
+MI_INLINE void gather(const GatherParams p, const T* input, const Index* indices, T* output) {
     for (int32_t outer = 0; outer < p.outer; ++outer, input += int64_t{p.axis} * p.inner) {
         for (int32_t k = 0; k < p.count; ++k, output += p.inner) {
             const int64_t index = indices[k] < 0 ? indices[k] + int64_t{p.axis} : int64_t{indices[k]};
@@ -73,19 +73,19 @@ MI_INLINE void gather(const GatherParams& p, const T* input, const Index* indice
 }
 
 #define MI_MOVEMENT(bits)                                                                                          \
-    MI_KERNEL void copy_##bits(const CopyParams& p, const uint##bits##_t* input, const uint##bits##_t* fill,       \
+    MI_KERNEL void copy_##bits(const CopyParams p, const uint##bits##_t* input, const uint##bits##_t* fill,       \
                                uint##bits##_t* output) {                                                           \
         copy(p, input, fill, output);                                                                              \
     }                                                                                                              \
-    MI_KERNEL void concat_##bits(const ConcatParams& p, const uint##bits##_t* const* inputs,                       \
+    MI_KERNEL void concat_##bits(const ConcatParams p, const uint##bits##_t* const* inputs,                       \
                                  uint##bits##_t* output) {                                                         \
         concat(p, inputs, output);                                                                                 \
     }                                                                                                              \
-    MI_KERNEL void gather_##bits##_int32(const GatherParams& p, const uint##bits##_t* input,                       \
+    MI_KERNEL void gather_##bits##_int32(const GatherParams p, const uint##bits##_t* input,                       \
                                          const int32_t* indices, uint##bits##_t* output) {                         \
         gather(p, input, indices, output);                                                                         \
     }                                                                                                              \
-    MI_KERNEL void gather_##bits##_int64(const GatherParams& p, const uint##bits##_t* input,                       \
+    MI_KERNEL void gather_##bits##_int64(const GatherParams p, const uint##bits##_t* input,                       \
                                          const int64_t* indices, uint##bits##_t* output) {                         \
         gather(p, input, indices, output);                                                                         \
     }

@@ -14,19 +14,6 @@ struct PoolParams {
     int32_t input_zero_point, output_zero_point, low, high;  // average_pool_int8 only
 };
 
-// Calls `add(value)` for each input in the window of an output, by row and column.
-template <class Value, class Add>
-MI_INLINE void for_window(const PoolParams& p, const Value* plane, int32_t out_y, int32_t out_x, Add add) {
-    for (int32_t ky = 0; ky < p.kernel_height; ++ky) {
-        const int32_t y = out_y * p.stride_height - p.pad_top + ky * p.dilation_height;
-        if (y < 0 || y >= p.height) continue;
-        for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
-            const int32_t x = out_x * p.stride_width - p.pad_left + kx * p.dilation_width;
-            if (x >= 0 && x < p.width) add(plane[y * p.width + x]);
-        }
-    }
-}
-
 // Taps of one axis that lie in 0 <= position < end, for the window that starts at `start`.
 MI_INLINE int32_t taps_inside(int32_t start, int32_t kernel, int32_t dilation, int32_t begin, int32_t end) {
     int32_t count = 0;
@@ -35,7 +22,7 @@ MI_INLINE int32_t taps_inside(int32_t start, int32_t kernel, int32_t dilation, i
 }
 
 // Inputs that an average divides by: those inside the image, or inside the padded image.
-MI_INLINE int32_t window_count(const PoolParams& p, int32_t out_y, int32_t out_x) {
+MI_INLINE int32_t window_count(const PoolParams p, int32_t out_y, int32_t out_x) {
     const int32_t y = out_y * p.stride_height - p.pad_top, x = out_x * p.stride_width - p.pad_left;
     const bool padded = p.count_include_pad != 0;
     return taps_inside(y, p.kernel_height, p.dilation_height, padded ? -p.pad_top : 0,
@@ -44,53 +31,73 @@ MI_INLINE int32_t window_count(const PoolParams& p, int32_t out_y, int32_t out_x
                        p.width + (padded ? p.pad_right : 0));
 }
 
-template <class Value, class Output>
-MI_INLINE void for_outputs(const PoolParams& p, const Value* input, Output output) {
-    for (int32_t plane = 0; plane < p.planes; ++plane) {
-        const Value* source = input + int64_t{plane} * p.height * p.width;
-        for (int32_t y = 0; y < p.out_height; ++y) {
-            for (int32_t x = 0; x < p.out_width; ++x) {
-                output((int64_t{plane} * p.out_height + y) * p.out_width + x, source, y, x);
+constexpr int32_t POOL_CHUNK = 64;
+
+// Outputs of one row, POOL_CHUNK at a time: `add(sum, value)` for each input in the window, by row and column, beginning
+// with `initial`; then `finish(index of the output, sum, row, column)`.
+template <class Sum, class Value, class Add, class Finish>
+MI_INLINE void pool(const PoolParams p, const Value* input, Sum initial, Add add, Finish finish) {
+    for (int32_t row = 0; row < p.planes * p.out_height; ++row) {
+        const Value* plane = input + int64_t{row / p.out_height} * p.height * p.width;
+        const int32_t out_y = row % p.out_height;
+        for (int32_t begin = 0; begin < p.out_width; begin += POOL_CHUNK) {
+            const int32_t count = minimum(POOL_CHUNK, p.out_width - begin);
+            Sum sums[POOL_CHUNK];
+            for (int32_t i = 0; i < count; ++i) sums[i] = initial;
+            for (int32_t ky = 0; ky < p.kernel_height; ++ky) {
+                const int32_t y = out_y * p.stride_height - p.pad_top + ky * p.dilation_height;
+                if (y < 0 || y >= p.height) continue;
+                for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
+                    const int32_t shift = begin * p.stride_width - p.pad_left + kx * p.dilation_width;
+                    const int32_t first = shift >= 0 ? 0 : divide_up(-shift, p.stride_width);
+                    const int32_t end =
+                        p.width > shift ? minimum(divide_up(p.width - shift, p.stride_width), count) : 0;
+                    const Value* line = plane + int64_t{y} * p.width + shift;
+                    if (p.stride_width == 1) {
+                        for (int32_t i = first; i < end; ++i) sums[i] = add(sums[i], line[i]);
+                    } else {
+                        for (int32_t i = first; i < end; ++i) sums[i] = add(sums[i], line[i * p.stride_width]);
+                    }
+                }
+            }
+            for (int32_t i = 0; i < count; ++i) {
+                finish(int64_t{row} * p.out_width + begin + i, sums[i], out_y, begin + i);
             }
         }
     }
 }
 
-MI_KERNEL void max_pool_float32(const PoolParams& p, const float* input, float* output) {
-    for_outputs(p, input, [&](int64_t index, const float* plane, int32_t y, int32_t x) {
-        float greatest = -FLOAT_INFINITY;
-        for_window(p, plane, y, x, [&](float value) { greatest = greater_of(value, greatest); });
-        output[index] = greatest;
-    });
+MI_KERNEL void max_pool_float32(const PoolParams p, const float* input, float* output) {
+    pool(
+        p, input, -FLOAT_INFINITY, [](float a, float b) { return greater_of(b, a); },
+        [=](int64_t index, float greatest, int32_t, int32_t) { output[index] = greatest; });
 }
 
-MI_KERNEL void max_pool_int8(const PoolParams& p, const int8_t* input, int8_t* output) {
-    for_outputs(p, input, [&](int64_t index, const int8_t* plane, int32_t y, int32_t x) {
-        int8_t greatest = -128;
-        for_window(p, plane, y, x, [&](int8_t value) { greatest = value > greatest ? value : greatest; });
-        output[index] = greatest;
-    });
+MI_KERNEL void max_pool_int8(const PoolParams p, const int8_t* input, int8_t* output) {
+    pool(
+        p, input, int8_t{-128}, [](int8_t a, int8_t b) { return a > b ? a : b; },
+        [=](int64_t index, int8_t greatest, int32_t, int32_t) { output[index] = greatest; });
 }
 
 // The sum in window order, then one division.
-MI_KERNEL void average_pool_float32(const PoolParams& p, const float* input, float* output) {
-    for_outputs(p, input, [&](int64_t index, const float* plane, int32_t y, int32_t x) {
-        float sum = 0.0f;
-        for_window(p, plane, y, x, [&](float value) { sum += value; });
-        output[index] = sum / static_cast<float>(window_count(p, y, x));
-    });
+MI_KERNEL void average_pool_float32(const PoolParams p, const float* input, float* output) {
+    pool(
+        p, input, 0.0f, [](float a, float b) { return a + b; },
+        [=](int64_t index, float sum, int32_t y, int32_t x) {
+            output[index] = sum / static_cast<float>(window_count(p, y, x));
+        });
 }
 
 // multiplier, shift: input scale / (output scale * n) for a window of n inputs, at index n - 1.
-MI_KERNEL void average_pool_int8(const PoolParams& p, const int8_t* input, const int32_t* multiplier,
+MI_KERNEL void average_pool_int8(const PoolParams p, const int8_t* input, const int32_t* multiplier,
                                  const int32_t* shift, int8_t* output) {
-    for_outputs(p, input, [&](int64_t index, const int8_t* plane, int32_t y, int32_t x) {
-        int32_t sum = 0;
-        for_window(p, plane, y, x, [&](int8_t value) { sum += value - p.input_zero_point; });
-        const int32_t n = maximum(window_count(p, y, x), 1) - 1;
-        output[index] =
-            static_cast<int8_t>(requantize(sum, multiplier[n], shift[n], p.output_zero_point, p.low, p.high));
-    });
+    pool(
+        p, input, 0, [=](int32_t a, int8_t b) { return a + b - p.input_zero_point; },
+        [=](int64_t index, int32_t sum, int32_t y, int32_t x) {
+            const int32_t n = maximum(window_count(p, y, x), 1) - 1;
+            output[index] =
+                static_cast<int8_t>(requantize(sum, multiplier[n], shift[n], p.output_zero_point, p.low, p.high));
+        });
 }
 
 }  // namespace mi

@@ -13,7 +13,7 @@ struct QuantizeParams {
 
 // integer = clamp(round_half_even(real / scale) + zero point), as ONNX QuantizeLinear; NaN gives the zero point.
 template <class Output>
-MI_INLINE void quantize(const QuantizeParams& p, const float* input, const float* scale, const int32_t* zero_point,
+MI_INLINE void quantize(const QuantizeParams p, const float* input, const float* scale, const int32_t* zero_point,
                         Output* output) {
     for (int32_t plane = 0; plane < p.outer * p.channels; ++plane) {
         const int32_t channel = plane % p.channels;
@@ -32,7 +32,7 @@ MI_INLINE void quantize(const QuantizeParams& p, const float* input, const float
 
 // real = (integer - zero point) * scale.
 template <class Input>
-MI_INLINE void dequantize(const QuantizeParams& p, const Input* input, const float* scale, const int32_t* zero_point,
+MI_INLINE void dequantize(const QuantizeParams p, const Input* input, const float* scale, const int32_t* zero_point,
                           float* output) {
     for (int32_t plane = 0; plane < p.outer * p.channels; ++plane) {
         const float factor = scale[plane % p.channels];
@@ -44,23 +44,23 @@ MI_INLINE void dequantize(const QuantizeParams& p, const Input* input, const flo
     }
 }
 
-MI_KERNEL_IN_PLACE void quantize_int8(const QuantizeParams& p, const float* input, const float* scale,
+MI_KERNEL_IN_PLACE void quantize_int8(const QuantizeParams p, const float* input, const float* scale,
                              const int32_t* zero_point, int8_t* output) {
     quantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL_IN_PLACE void quantize_uint8(const QuantizeParams& p, const float* input, const float* scale,
+MI_KERNEL_IN_PLACE void quantize_uint8(const QuantizeParams p, const float* input, const float* scale,
                               const int32_t* zero_point, uint8_t* output) {
     quantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL_IN_PLACE void dequantize_int8(const QuantizeParams& p, const int8_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_int8(const QuantizeParams p, const int8_t* input, const float* scale,
                                const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL_IN_PLACE void dequantize_uint8(const QuantizeParams& p, const uint8_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_uint8(const QuantizeParams p, const uint8_t* input, const float* scale,
                                 const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL_IN_PLACE void dequantize_int32(const QuantizeParams& p, const int32_t* input, const float* scale,
+MI_KERNEL_IN_PLACE void dequantize_int32(const QuantizeParams p, const int32_t* input, const float* scale,
                                 const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);
 }
@@ -70,7 +70,7 @@ struct LookupParams {
 };
 
 // output = table[input + 128]: any function of one 8-bit value, and any change of scale.
-MI_KERNEL_IN_PLACE void lookup_int8(const LookupParams& p, const int8_t* input, const int8_t* table,
+MI_KERNEL_IN_PLACE void lookup_int8(const LookupParams p, const int8_t* input, const int8_t* table,
                                     int8_t* output) {
     for (int32_t i = 0; i < p.count; ++i) output[i] = table[input[i] + 128];
 }
@@ -85,7 +85,7 @@ struct BinaryInt8Params {
 };
 
 template <class Function>
-MI_INLINE void binary_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right, int8_t* output,
+MI_INLINE void binary_int8(const BinaryInt8Params p, const int8_t* left, const int8_t* right, int8_t* output,
                            Function function) {
     const int32_t count = p.shape[p.rank - 1];
     const int32_t left_step = p.left_step[p.rank - 1], right_step = p.right_step[p.rank - 1];
@@ -105,7 +105,7 @@ MI_INLINE void binary_int8(const BinaryInt8Params& p, const int8_t* left, const 
 
 // y = clamp(floor((a * left_multiplier + b * right_multiplier) / 2^shift + 1/2) + zero point): one rounding, half up.
 // The multipliers are below 2^21 in size, so all of it fits in 32 bits.
-MI_KERNEL_IN_PLACE void add_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right,
+MI_KERNEL_IN_PLACE void add_int8(const BinaryInt8Params p, const int8_t* left, const int8_t* right,
                                  const int8_t* table, int8_t* output) {
     binary_int8(p, left, right, output, [&p, table](int32_t a, int32_t b) {
         const int32_t sum = a * p.left_multiplier + b * p.right_multiplier + (1 << (p.shift - 1));
@@ -113,7 +113,7 @@ MI_KERNEL_IN_PLACE void add_int8(const BinaryInt8Params& p, const int8_t* left, 
         return table ? table[value + 128] : static_cast<int8_t>(value);
     });
 }
-MI_KERNEL_IN_PLACE void mul_int8(const BinaryInt8Params& p, const int8_t* left, const int8_t* right,
+MI_KERNEL_IN_PLACE void mul_int8(const BinaryInt8Params p, const int8_t* left, const int8_t* right,
                                  const int8_t* table, int8_t* output) {
     binary_int8(p, left, right, output, [&p, table](int32_t a, int32_t b) {
         return requantize_int8(a * b, p.left_multiplier, p.shift, p.output_zero_point, p.low, p.high, table);

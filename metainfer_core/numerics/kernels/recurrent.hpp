@@ -26,7 +26,7 @@ MI_INLINE int64_t packed_size(int32_t columns, int32_t depth, int32_t block) {
 
 // Runs `step(direction, input row, state, output row)` over time in each direction.
 template <class Step>
-MI_INLINE void over_time(const RecurrentParams& p, const float* input, float* output, Step step) {
+MI_INLINE void over_time(const RecurrentParams p, const float* input, float* output, Step step) {
     const int32_t state = p.batch * p.hidden_size;
     for (int32_t direction = 0; direction < p.directions; ++direction) {
         const bool reverse = direction == 1 || p.first_is_reverse != 0;
@@ -40,7 +40,7 @@ MI_INLINE void over_time(const RecurrentParams& p, const float* input, float* ou
 
 // input_weights, recurrent_weights: [direction] of what gemm_float32 takes, columns in gate order i, o, f, c.
 // bias: [direction][4 hidden], of input and recurrence together. A null state starts from zero.
-MI_KERNEL void lstm_float32(const RecurrentParams& p, const float* input, const float* input_weights,
+MI_KERNEL void lstm_float32(const RecurrentParams p, const float* input, const float* input_weights,
                             const float* recurrent_weights, const float* bias, const float* initial_hidden,
                             const float* initial_cell, float* output, float* last_hidden, float* last_cell,
                             float* scratch) {
@@ -82,7 +82,7 @@ MI_KERNEL void lstm_float32(const RecurrentParams& p, const float* input, const 
 // Gate order z, r, h. The recurrent weights of the gates z and r and of the candidate h are packed apart.
 // bias: [direction][3 hidden], added to the product with the input; candidate_bias: [direction][hidden], added to the
 // product with the state (inside the reset gate where linear_before_reset is set).
-MI_KERNEL void gru_float32(const RecurrentParams& p, const float* input, const float* input_weights,
+MI_KERNEL void gru_float32(const RecurrentParams p, const float* input, const float* input_weights,
                            const float* gate_weights, const float* candidate_weights, const float* bias,
                            const float* candidate_bias, const float* initial_hidden, float* output,
                            float* last_hidden, float* scratch) {

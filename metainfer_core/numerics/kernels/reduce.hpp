@@ -27,7 +27,7 @@ MI_INLINE float sum_of(int32_t count, Term term) {
 
 // output = last(sum of first(x), count).
 template <class First, class Last>
-MI_INLINE void reduce_sum_of(const ReduceParams& p, const float* input, float* output, First first, Last last) {
+MI_INLINE void reduce_sum_of(const ReduceParams p, const float* input, float* output, First first, Last last) {
     const float n = static_cast<float>(p.count);
     for (int32_t outer = 0; outer < p.outer; ++outer, input += int64_t{p.count} * p.inner, output += p.inner) {
         if (p.inner == 1) {
@@ -44,7 +44,7 @@ MI_INLINE void reduce_sum_of(const ReduceParams& p, const float* input, float* o
 
 // output = combine(... combine(x0, x1) ..., xn).
 template <class T, class Combine>
-MI_INLINE void reduce_with(const ReduceParams& p, const T* input, T* output, Combine combine) {
+MI_INLINE void reduce_with(const ReduceParams p, const T* input, T* output, Combine combine) {
     for (int32_t outer = 0; outer < p.outer; ++outer, input += int64_t{p.count} * p.inner, output += p.inner) {
         for (int32_t i = 0; i < p.inner; ++i) output[i] = input[i];
         for (int32_t k = 1; k < p.count; ++k) {
@@ -54,7 +54,7 @@ MI_INLINE void reduce_with(const ReduceParams& p, const T* input, T* output, Com
 }
 
 #define MI_REDUCE_SUM(name, first, last)                                                               \
-    MI_KERNEL void reduce_##name##_float32(const ReduceParams& p, const float* input, float* output) { \
+    MI_KERNEL void reduce_##name##_float32(const ReduceParams p, const float* input, float* output) { \
         reduce_sum_of(                                                                                 \
             p, input, output, [](float x) { return first; }, [](float x, float n) { return (void)n, last; }); \
     }
@@ -67,7 +67,7 @@ MI_REDUCE_SUM(log_sum, x, logarithm(x))
 #undef MI_REDUCE_SUM
 
 #define MI_REDUCE(name, type, element, expression)                                                       \
-    MI_KERNEL void reduce_##name##_##element(const ReduceParams& p, const type* input, type* output) { \
+    MI_KERNEL void reduce_##name##_##element(const ReduceParams p, const type* input, type* output) { \
         reduce_with(p, input, output, [](type a, type b) { return expression; });                        \
     }
 MI_REDUCE(max, float, float32, greater_of(a, b))
@@ -85,7 +85,7 @@ MI_REDUCE(prod, int64_t, int64, wrapping_mul(a, b))
 
 // Index of the first greatest (least) element.
 template <class Better>
-MI_INLINE void arg_best(const ReduceParams& p, const float* input, int64_t* output, Better better) {
+MI_INLINE void arg_best(const ReduceParams p, const float* input, int64_t* output, Better better) {
     for (int32_t outer = 0; outer < p.outer; ++outer, input += int64_t{p.count} * p.inner) {
         for (int32_t i = 0; i < p.inner; ++i) {
             int32_t best = 0;
@@ -96,16 +96,16 @@ MI_INLINE void arg_best(const ReduceParams& p, const float* input, int64_t* outp
         }
     }
 }
-MI_KERNEL void arg_max_float32(const ReduceParams& p, const float* input, int64_t* output) {
+MI_KERNEL void arg_max_float32(const ReduceParams p, const float* input, int64_t* output) {
     arg_best(p, input, output, [](float a, float b) { return a > b; });
 }
-MI_KERNEL void arg_min_float32(const ReduceParams& p, const float* input, int64_t* output) {
+MI_KERNEL void arg_min_float32(const ReduceParams p, const float* input, int64_t* output) {
     arg_best(p, input, output, [](float a, float b) { return a < b; });
 }
 
 // x - greatest, then its exponential divided by the sum of all (log softmax: minus the logarithm of the sum).
 template <bool LOGARITHM>
-MI_INLINE void softmax(const ReduceParams& p, const float* input, float* output) {
+MI_INLINE void softmax(const ReduceParams p, const float* input, float* output) {
     for (int32_t outer = 0; outer < p.outer; ++outer) {
         for (int32_t i = 0; i < p.inner; ++i) {
             const float* x = input + int64_t{outer} * p.count * p.inner + i;
@@ -124,10 +124,10 @@ MI_INLINE void softmax(const ReduceParams& p, const float* input, float* output)
         }
     }
 }
-MI_KERNEL_IN_PLACE void softmax_float32(const ReduceParams& p, const float* input, float* output) {
+MI_KERNEL_IN_PLACE void softmax_float32(const ReduceParams p, const float* input, float* output) {
     softmax<false>(p, input, output);
 }
-MI_KERNEL void log_softmax_float32(const ReduceParams& p, const float* input, float* output) {
+MI_KERNEL void log_softmax_float32(const ReduceParams p, const float* input, float* output) {
     softmax<true>(p, input, output);
 }
 
@@ -137,7 +137,7 @@ struct NormalizeParams {
 };
 
 // Each row to mean 0 and variance 1: (x - mean) / sqrt(variance + epsilon), two passes.
-MI_KERNEL_IN_PLACE void normalize_float32(const NormalizeParams& p, const float* input, float* output) {
+MI_KERNEL_IN_PLACE void normalize_float32(const NormalizeParams p, const float* input, float* output) {
     for (int32_t row = 0; row < p.rows; ++row, input += p.columns, output += p.columns) {
         const float count = static_cast<float>(p.columns);
         const float mean = sum_of(p.columns, [&](int32_t i) { return input[i]; }) / count;
@@ -157,7 +157,7 @@ struct AffineParams {
 };
 
 // x * scale + shift for each channel of [outer][channels][inner], one rounding (batch normalisation).
-MI_KERNEL_IN_PLACE void affine_float32(const AffineParams& p, const float* input, const float* scale, const float* shift,
+MI_KERNEL_IN_PLACE void affine_float32(const AffineParams p, const float* input, const float* scale, const float* shift,
                               float* output) {
     for (int32_t outer = 0; outer < p.outer; ++outer) {
         for (int32_t channel = 0; channel < p.channels; ++channel, input += p.inner, output += p.inner) {

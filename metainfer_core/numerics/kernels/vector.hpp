@@ -19,7 +19,7 @@
 #endif
 
 // A kernel that a program may call. numerics/signatures.py reads these declarations, and those that a macro makes:
-// const pointers are inputs, the others outputs, and one called `scratch` is working space of `scratch_bytes`.
+// params come by value (so that no store can change them), const pointers are inputs, the others outputs, and one called `scratch` is working space of `scratch_bytes`.
 #define MI_KERNEL inline
 // The same, and output 0 may lie exactly over an input of its size: element i is written after it was last read.
 #define MI_KERNEL_IN_PLACE inline

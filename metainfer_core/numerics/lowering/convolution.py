@@ -111,7 +111,7 @@ def conv_transpose(b: Builder, node: ir.Node) -> None:
     plain = replace(described, size=(spread[0], spread[1]), strides=(1, 1), begin=(begin[0], begin[1]))
     convolution = Convolution(shape[0], groups, inner, per_group, plain)
     ending = float_ending(b, node)
-    _emit_float(b, convolution, source, _two_axes(turned), bias, ending)
+    _emit_float(b, convolution, source, turned, bias, ending)
     absorb(b, ending.nodes)
 
 
@@ -119,9 +119,8 @@ def _described(b: Builder, node: ir.Node) -> Convolution:
     shape, out_shape = b.shape(required(node, 0)), b.shape(node.outputs[0])
     weight_shape = b.shape(required(node, 1))
     groups = node.attributes.get_int("group", 1)
-    return Convolution(
-        shape[0], groups, weight_shape[1], out_shape[1] // groups, window(node, shape, out_shape, weight_shape[2:])
-    )
+    described = window(node, shape, out_shape, weight_shape[2:])
+    return Convolution(shape[0], groups, weight_shape[1], out_shape[1] // groups, described.along_width())
 
 
 def _constants(b: Builder, node: ir.Node) -> tuple[np.ndarray, np.ndarray]:
@@ -134,10 +133,6 @@ def _constants(b: Builder, node: ir.Node) -> tuple[np.ndarray, np.ndarray]:
         raise unsupported(node, f"Its weights hold {weights.dtype.name} numbers.", "Convert the model to float32.")
     outputs = b.shape(node.outputs[0])[1]
     return weights, np.zeros(outputs, np.float32) if bias is None else bias.astype(np.float32)
-
-
-def _two_axes(weights: np.ndarray) -> np.ndarray:
-    return weights[:, :, None, :] if weights.ndim == 3 else weights
 
 
 def _kernel_for(c: Convolution) -> str:
@@ -192,7 +187,7 @@ def _params(c: Convolution) -> dict[str, int]:
 def _emit_float(
     b: Builder, c: Convolution, source: str, weights: np.ndarray, bias: np.ndarray, ending: FloatEnding
 ) -> None:
-    weights, name = _two_axes(weights), str(ending.nodes[0].name)
+    weights, name = weights.reshape(*weights.shape[:2], *c.window.kernel), str(ending.nodes[0].name)
     kernel = _kernel_for(c)
     c = _widened(c) if kernel == "conv2d" else c
     params: dict[str, object] = {**_params(c), **ending.params}
@@ -217,7 +212,7 @@ def _emit_float(
 
 
 def _emit_integer(b: Builder, c: Convolution, found: IntegerSum, codes: np.ndarray) -> None:
-    codes = _two_axes(codes)
+    codes = codes.reshape(*codes.shape[:2], *c.window.kernel)
     kernel = _kernel_for(c)
     c = _widened(c) if kernel == "conv2d" else c
     params: dict[str, object] = {**_params(c), **found.params(), "input_zero_point": found.source.zero_point}

@@ -24,6 +24,13 @@ class Window:
     end: tuple[int, int]
     """Padding after."""
 
+    def along_width(self) -> Window:
+        """The same window with its axes swapped, where only the height extends: pixels lie in the lanes by width."""
+        if self.size[1] != 1 or self.kernel[1] != 1 or self.out_size[1] != 1:
+            return self
+        pairs = (self.size, self.out_size, self.kernel, self.strides, self.dilations, self.begin, self.end)
+        return Window(*((width, height) for height, width in pairs))
+
     def params(self) -> dict[str, int]:
         """As the kernels' params name them."""
         return {

@@ -26,7 +26,7 @@ def move(b: Builder, node: ir.Node, value: ir.Value, result: ir.Value, write: Mo
     integers = b.integers(value)
     if integers is None:
         source = b.tensor(value)
-        target = b.output(result)
+        target = b.tensor(result) if b.is_real(result) else b.output(result)
         if target:
             write((node,), source, target, element_bits(b, value))
         return

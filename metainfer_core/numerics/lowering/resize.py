@@ -48,19 +48,17 @@ def _scales(b: Builder, node: ir.Node, shape: tuple[int, ...], out_shape: tuple[
 def _positions(node: ir.Node, extent: int, out_extent: int, scale: float, transform: str) -> np.ndarray:
     """Where each output lies among the inputs, in float64."""
     x: np.ndarray = np.arange(out_extent, dtype=np.float64)
-    match transform:
-        case "half_pixel":
-            return np.asarray((x + 0.5) / scale - 0.5)
-        case "pytorch_half_pixel":
-            return (x + 0.5) / scale - 0.5 if out_extent > 1 else np.zeros(1)
-        case "half_pixel_symmetric":
-            adjustment = out_extent / (scale * extent)
-            return extent / 2 * (1 - adjustment) + (x + 0.5) / scale - 0.5
-        case "asymmetric":
-            return np.asarray(x / scale)
-        case "align_corners":
-            return x * (extent - 1) / (out_extent - 1) if out_extent > 1 else np.zeros(1)
-    raise unsupported(node, f"There is no kernel for coordinates {transform!r}.")
+    half = (x + 0.5) / scale - 0.5
+    forms: dict[str, np.ndarray] = {
+        "half_pixel": half,
+        "pytorch_half_pixel": half if out_extent > 1 else np.zeros(1),
+        "half_pixel_symmetric": half + extent / 2 * (1 - out_extent / (scale * extent)),
+        "asymmetric": x / scale,
+        "align_corners": x * (extent - 1) / max(out_extent - 1, 1),
+    }
+    if transform not in forms:
+        raise unsupported(node, f"There is no kernel for coordinates {transform!r}.")
+    return forms[transform]
 
 
 def _round(node: ir.Node, at: np.ndarray, rounding: str) -> np.ndarray:
