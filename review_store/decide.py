@@ -213,8 +213,7 @@ def _binding(policy: Policy) -> dict[str, Any]:
 
 def registration(policy: Policy, person: str, at: Time) -> Registered:
     """The event that brings a policy under review."""
-    by_tool = policy.ruleset_digest is not None
-    return Registered(actor=person, at=at, policy_digest=policy.digest, proposed_by_tool=by_tool)
+    return Registered(actor=person, at=at, policy_digest=policy.digest, proposed_by_tool=bool(policy.objective))
 
 
 def _plain_override(override: Mapping[str, Any] | Literal[False] | None) -> dict[str, Any] | Literal[False] | None:

@@ -51,7 +51,7 @@ class Registered(_Event):
     kind: Literal["registered"] = "registered"
     policy_digest: Digest
     proposed_by_tool: bool
-    """False: people wrote it, so that who registers it is its author."""
+    """Whether a search with an objective made it. Else people wrote it, and who registers it is its author."""
 
 
 class Tagged(_ActionEvent):

@@ -14,6 +14,7 @@ from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
 from metainfer_core.bundle.statement import (
     ApprovalPredicate,
     ApprovalStatement,
+    Digest,
     ReleasePredicate,
     ReleaseStatement,
     SignedAction,
@@ -85,6 +86,7 @@ def release(
     at: Time,
     expires: Time,
     approvals: Sequence[Mapping[str, object]] = (),
+    ruleset_digest: Digest | None = None,
 ) -> Release:
     """Signs the whole, if all of it is reviewed; raises NotTrustedError listing what is not.
 
@@ -96,6 +98,7 @@ def release(
         at: Now.
         expires: Until when the bundle is valid.
         approvals: Reviewers' signed approvals that came as files.
+        ruleset_digest: Of the rules that will compile it; None: those that the policy names.
     """
     person = owner_of(key, trust).id
     for _ in range(ROUNDS):
@@ -126,7 +129,8 @@ def release(
         )
         payload = statement.to_json()
         bundle = sign_payload(payload, [key]).to_json()
-        expected = Expected(reviewed.model_digest, reviewed.spec_digest, reviewed.ruleset_digest)
+        rules = ruleset_digest or reviewed.ruleset_digest
+        expected = Expected(reviewed.model_digest, reviewed.spec_digest, rules)
         inspection = inspect_bundle(bundle, trust, at, expected, source="bundle")
         if inspection.verified is None:
             raise not_trusted(_with_unsigned_reviewers(state, inspection.reasons, person), "This policy")

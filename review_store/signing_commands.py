@@ -15,6 +15,7 @@ from metainfer_core.bundle.trust import Role, TrustedKey, read_trust, time_text
 from metainfer_core.cli.console import Json, emit
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.keys import (
     PrivateKey,
     keyring_passphrase,
@@ -182,7 +183,7 @@ def sign(
         envelope_from_plain(read_signed_file(read_bytes(path, "signed approval"), str(path)), str(path)).plain()
         for path in approval or ()
     ]
-    made = release(log, bound, trust, private, now(), expires, given)
+    made = release(log, bound, trust, private, now(), expires, given, ruleset_digest())
     write_bytes(output, made.bundle, "bundle")
     signed = made.verified.sentences
     serial = made.verified.statement.predicate.serial

@@ -125,12 +125,12 @@ def reviewed_policy(state: ReviewState) -> Policy:
     return Policy.from_plain(plain | {"actions": [each.action.plain() for each in state.actions]}, "reviewed policy")
 
 
-def bound_policy(policy: Policy, model_digest: str | None, spec_digest: str | None) -> Policy:
-    """The policy with the digests of its model and spec filled in where it has none, as plain policies do."""
+def bound_policy(policy: Policy, binding: Binding) -> Policy:
+    """The policy with the digests of its model, spec and rules filled in where it has none, as plain policies do."""
     plain = policy.plain()
-    for key, digest in (("model_digest", model_digest), ("spec_digest", spec_digest)):
-        if digest is not None:
-            plain.setdefault(key, digest)
+    for key in ("model_digest", "spec_digest", "ruleset_digest"):
+        if getattr(binding, key) is not None:
+            plain.setdefault(key, getattr(binding, key))
     return Policy.from_plain(plain, "policy")
 
 

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pydantic
 
+from metainfer_core.bundle.approvals import Binding
 from metainfer_core.bundle.envelope import is_envelope
 from metainfer_core.bundle.trust import PersonId, Time, TrustFile, time_text
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.values import read_json
 from review_store.state import bound_policy
 
@@ -33,18 +36,18 @@ def write_trust(path: Path, trust: TrustFile) -> None:
 
 
 def read_policy(path: Path, model_digest: str | None = None, spec_digest: str | None = None) -> Policy:
-    """The policy in a file, bound to a model and a spec where they are given.
+    """The policy in a file, bound to the rules of this program, and to a model and a spec where they are given.
 
     Raises NotTrustedError if it was made for another model or spec.
     """
-    plain = read_json(read_bytes(path, "policy"), str(path))
-    if is_envelope(plain):
+    data = read_bytes(path, "policy")
+    if is_envelope(read_json(data, str(path))):
         raise InputError(
             f"{path}: this is a signed bundle, not a policy.",
             "A bundle is reviewed already.",
             "Give the policy that it was made from; `meta-infer verify` tells what is in the bundle.",
         )
-    policy = bound_policy(Policy.from_plain(plain, str(path)), model_digest, spec_digest)
+    policy = bound_policy(parse_policy(data, str(path)), Binding(model_digest, spec_digest, ruleset_digest()))
     for what, check, given, bound in (
         ("model", "wrong_model", model_digest, policy.model_digest),
         ("hardware spec", "wrong_spec", spec_digest, policy.spec_digest),

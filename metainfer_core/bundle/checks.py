@@ -48,7 +48,12 @@ def _check_subjects(case: Case) -> Iterator[Reason]:
     if expected.spec_digest is not None and expected.spec_digest != binding.spec_digest:
         yield _differs("wrong_spec", "hardware spec", binding.spec_digest, expected.spec_digest)
     if expected.ruleset_digest is not None and expected.ruleset_digest != binding.ruleset_digest:
-        yield _differs("wrong_rules", "rule set", binding.ruleset_digest, expected.ruleset_digest)
+        yield Reason(
+            check="wrong_rules",
+            what="The bundle was reviewed under another rule set than that of this program.",
+            why=f"Signed: {binding.ruleset_digest or 'none'}; this program: {expected.ruleset_digest}.",
+            fix="Use the meta-infer that it was made with, or make the policy anew with this one and review it.",
+        )
 
 
 def _check_policy(case: Case) -> Iterator[Reason]:

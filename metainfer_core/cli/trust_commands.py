@@ -16,6 +16,7 @@ from metainfer_core.cli.console import Json, emit, progress
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.files import read_bytes
 from metainfer_core.graph.load import load_model
+from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.library import load as load_spec
 
 
@@ -38,6 +39,7 @@ def verify(
         expected = Expected(
             model_digest=None if model is None else load_model(model).digest,
             spec_digest=None if hw_spec is None else load_spec(hw_spec).values_digest,
+            ruleset_digest=ruleset_digest(),
         )
     now = time_text(datetime.now(UTC))
     inspection = inspect_bundle(data, read_trust(trust), now, expected, read_seen(seen_file(trust)), str(bundle))

@@ -44,6 +44,7 @@ CONV_0, CONV_1, ADD_2 = (each.id for each in ACTIONS)
 
 def policy(*actions, **more):
     given = {"name": "net_on_chip", "model_digest": MODEL, "spec_digest": SPEC, "ruleset_digest": RULES}
+    given["objective"] = {"goal": "least time"}
     return Policy(actions=actions or ACTIONS, **(given | more))
 
 

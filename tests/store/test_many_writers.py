@@ -39,7 +39,7 @@ def test_two_programs_with_threads_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_two_programs_with_eight_threads_for_long(tmp_path):
-    assert race(tmp_path, threads=8, count=100) > 0
+    assert race(tmp_path, threads=8, count=60) > 0
 
 
 def kill_while_writing(workspace, rounds, seed):

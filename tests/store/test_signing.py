@@ -223,3 +223,10 @@ def test_securesystemslib_verifies_our_envelope(log):
     other.payload += b" "
     with pytest.raises(VerificationError):
         other.verify([key], 1)
+
+
+def test_policy_made_under_other_rules_than_will_compile_it_is_not_signed(log):
+    approve_all(log, POLICY, "ada")
+    with pytest.raises(NotTrustedError) as refusal:
+        release(log, POLICY, TRUST, private_key("ada"), AT, UNTIL, ruleset_digest=OTHER)
+    assert refusal.value.check == "wrong_rules"

@@ -153,7 +153,7 @@ def test_quorum_and_own_work_are_those_of_the_trust_file(log):
 
 
 def test_who_brings_in_a_policy_that_people_wrote_is_its_author(log):
-    written = policy(ruleset_digest=None)
+    written = policy(objective={})
     strict = trust_file(authors_may_approve=False)
     approve_all(log, written, "bob", trust=strict)
     assert "approved" not in words(log, written, strict).values()

@@ -46,7 +46,7 @@ def _write(log, name, count, writer):
     for number in range(count):
         text, conflicts = f"{name}-{number}", 0
         while True:
-            seen = max((each.seq for each in log.records("p")), default=0)
+            seen = log.head().seq
             event = Commented(actor=name, at=AT, action="a", text=text)
             if not isinstance(log.append("p", [event], versions={"a": seen}), Conflict):
                 break
