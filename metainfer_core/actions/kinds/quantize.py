@@ -135,8 +135,9 @@ class Quantize(ActionKind):
         reason = (
             sensitivity_against(spec, group)
             or (form if isinstance(form, str) else None)
-            or bits_against(spec, params.target_hw, params.bit_width)
+            or (bits_against(spec, params.target_hw, params.bit_width) if params.bit_width != 8 else None)
             or unit_against(spec, group, params.target_hw)
+            or bits_against(spec, params.target_hw, params.bit_width)
         )
         if reason is None and isinstance(form, IntegerForm):
             reason = self._numbers_against(model, spec, params, target, form)
