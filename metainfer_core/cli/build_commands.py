@@ -1,9 +1,272 @@
-"""Commands of `meta-infer`: build."""
+"""Commands `compile`, `build`, `run`, `validate` and `targets`."""
 
 from __future__ import annotations
 
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
 import typer
+
+from metainfer_core import pipeline
+from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.envelope import is_envelope
+from metainfer_core.bundle.seen import read_seen, remember, seen_file
+from metainfer_core.bundle.signed_bundle import open_bundle
+from metainfer_core.bundle.trust import read_trust, time_text
+from metainfer_core.cli.console import Json, emit, progress, verdict
+from metainfer_core.cli.model_options import InputShapes, input_shapes
+from metainfer_core.cli.policy_commands import (
+    Calib,
+    Eval,
+    HwSpec,
+    MinSqnr,
+    Mode,
+    Model,
+    PrecisionOption,
+    TargetLatency,
+    decide,
+)
+from metainfer_core.codegen.catalog import backends
+from metainfer_core.codegen.package import Package, read_package
+from metainfer_core.codegen.run import execute
+from metainfer_core.codegen.validate import validate_package
+from metainfer_core.errors import InputError, NotTrustedError, ObligationFailed
+from metainfer_core.explain.report_page import report_html, report_text
+from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.policy.objective import Objective, Precision, SearchMode
+from metainfer_core.policy.plain import parse_policy
+from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.spec.flat_profile import load_spec_or_profile
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.library import load as load_spec
+from metainfer_core.values import read_json, sha256
+from metainfer_core.verify.reference import run_reference
+from metainfer_core.verify.report import BuildReport
+
+PACKAGE_LIMIT_BYTES = 2 << 30
+Target = Annotated[str, typer.Option("--target", help="The hardware backend package; see `meta-infer targets`.")]
+Output = Annotated[Path, typer.Option("--output", help="The package to write, such as model.bin.")]
+PackageFile = Annotated[Path, typer.Argument(metavar="X.bin", help="The package.")]
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    app.command(
+        "compile",
+        epilog="Example: meta-infer compile --model m.onnx --policy m.bundle --hw-spec rk3588 --output m.bin",
+    )(compile_command)
+    app.command("build", epilog="Example: meta-infer build --model m.onnx --hw-spec rk3588 --output m.bin")(
+        build_command
+    )
+    app.command("run", epilog="Example: meta-infer run m.bin --input input.npz --output result.npz")(run_command)
+    app.command("validate", epilog="Example: meta-infer validate m.bin")(validate_command)
+    app.command("targets", epilog="Example: meta-infer targets --json")(targets_command)
+
+
+def compile_command(
+    model: Model,
+    policy: Annotated[Path, typer.Option("--policy", help="A signed bundle, or with --development a plain policy.")],
+    hw_spec: HwSpec,
+    output: Output,
+    target: Target = "native_cpu",
+    trust: Annotated[Path, typer.Option("--trust", help="Whose signatures count.")] = Path("workspace/trust.json"),
+    development: Annotated[
+        bool,
+        typer.Option("--development", help="Accept a policy that nobody signed; the package is marked unreviewed."),
+    ] = False,
+    shape: InputShapes = [],  # noqa: B006 - typer reads the default, nobody changes it
+    calib: Calib = None,
+    evaluation: Eval = None,
+    as_json: Json = False,
+) -> None:
+    """Compile what was signed into a package that proves its own output. Exit status 3 where trust is missing."""
+    spec = load_spec(hw_spec)
+    with progress("Compiling") as report:
+        report("reading the model", 0, 0)
+        prepared = pipeline.prepare(model, input_shapes(shape))
+        approved, bundle_digest = _policy_to_build(policy, development, trust, prepared, spec)
+        bound = _bound_shapes(approved)
+        if not shape and bound and bound != dict(prepared.report.input_shapes):
+            prepared = pipeline.prepare(model, bound)
+        samples = pipeline.samples_for(prepared, evaluation or calib)
+        compiled = pipeline.compile_policy(
+            prepared, spec, approved, target, samples.feeds, bundle_digest=bundle_digest, progress=report
+        )
+        reference = run_reference(prepared.model, samples.feeds)
+        found = pipeline.make_report(prepared, spec, approved, compiled, samples, reference, report)
+    _write(output, compiled, found, as_json, {})
+
+
+def build_command(
+    model: Model,
+    output: Output,
+    hw_spec: Annotated[
+        str | None, typer.Option("--hw-spec", help="The spec: a YAML file, or a name in hwspecs/.")
+    ] = None,
+    hardware: Annotated[
+        Path | None, typer.Option("--hardware", help="A flat hardware profile instead of a spec.")
+    ] = None,
+    target: Target = "native_cpu",
+    shape: InputShapes = [],  # noqa: B006 - typer reads the default, nobody changes it
+    calib: Calib = None,
+    evaluation: Eval = None,
+    target_latency_ms: TargetLatency = None,
+    precision: PrecisionOption = Precision.INT8,
+    search_mode: Mode = SearchMode.BALANCED,
+    min_sqnr_db: MinSqnr = 20.0,
+    as_json: Json = False,
+) -> None:
+    """Go all the way without people: adapt, compile, run, compare, report. Makes a development package."""
+    spec = _spec_for_build(hw_spec, hardware)
+    objective = Objective(
+        target_latency_ms=target_latency_ms, precision=precision, search_mode=search_mode, min_sqnr_db=min_sqnr_db
+    )
+    prepared, adapted = decide(model, spec, shape, calib, evaluation, objective)
+    with progress("Building") as report:
+        compiled = pipeline.compile_policy(
+            prepared, spec, adapted.policy, target, adapted.samples.feeds, progress=report
+        )
+        found = pipeline.make_report(
+            prepared, spec, adapted.policy, compiled, adapted.samples, adapted.reference, report
+        )
+    policy_path = output.with_suffix(".policy")
+    write_bytes(policy_path, adapted.policy.to_json() + b"\n", "policy")
+    _write(output, compiled, found, as_json, {"policy": str(policy_path)})
+
+
+def run_command(
+    package: PackageFile,
+    data: Annotated[Path, typer.Option("--input", help="A .npz with one array per input, of exactly its shape.")],
+    output: Annotated[Path | None, typer.Option("--output", help="Write the outputs to this .npz.")] = None,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, max=100_000, help="Timed runs.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Run a package on inputs and show its outputs."""
+    loaded = _package(package)
+    execution = execute(loaded, _inputs(data), repeat=repeat, warm_up=1 if repeat > 1 else 0)
+    if output is not None:
+        buffer = io.BytesIO()
+        np.savez(buffer, **execution.outputs)  # type: ignore[arg-type]
+        write_bytes(output, buffer.getvalue(), "outputs")
+    times = sorted(duration / 1e6 for duration in execution.nanoseconds)
+    outputs = {
+        name: {"shape": list(array.shape), "type": str(array.dtype), "head": _head(array)}
+        for name, array in execution.outputs.items()
+    }
+    answer: dict[str, Any] = {"outputs": outputs, "output": str(output) if output else None}
+    lines = [f"{name} {list(array.shape)} {array.dtype}: {_head(array)}" for name, array in execution.outputs.items()]
+    if times:
+        answer["median_ms"], answer["min_ms"], answer["runs"] = times[len(times) // 2], times[0], len(times)
+        lines.append(f"median {times[len(times) // 2]:.3f} ms, least {times[0]:.3f} ms over {len(times)} runs")
+    emit(as_json, answer, "\n".join(lines))
+
+
+def validate_command(package: PackageFile, as_json: Json = False) -> None:
+    """Replay a package's test vectors: every output must have the very bits that the simulator gave."""
+    with progress("Validating") as report:
+        result = validate_package(_package(package), report)
+    emit(as_json, result.plain(), result.text)
+    verdict(negative=not result.equal)
+
+
+def targets_command(as_json: Json = False) -> None:
+    """List the hardware backend packages that `--target` can name."""
+    rows = [{"name": backend.name, "summary": backend.summary} for backend in backends()]
+    emit(as_json, {"targets": rows}, "\n".join(f"{row['name']:16} {row['summary']}" for row in rows))
+
+
+def _policy_to_build(
+    path: Path, development: bool, trust: Path, prepared: pipeline.Prepared, spec: HardwareSpec
+) -> tuple[Policy, str | None]:
+    """The policy to build and the digest of the bundle that it came in; the two kinds are told apart by content."""
+    data = read_bytes(path, "policy or bundle")
+    if not is_envelope(read_json(data, str(path))):
+        if not development:
+            raise NotTrustedError(
+                f"{path}: this policy is not signed (check: unsigned).",
+                "Only what people approved and a releaser signed is built as trusted.",
+                f"Review and sign it (meta-infer review, meta-infer sign {path} ...), or add --development, "
+                "which marks the package unreviewed.",
+            )
+        return parse_policy(data, str(path)), None
+    trusted = read_trust(trust)
+    expected = Expected(model_digest=prepared.digest, spec_digest=spec.values_digest, ruleset_digest=ruleset_digest())
+    state = seen_file(trust)
+    verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, read_seen(state), str(path))
+    remember(state, verified)
+    return verified.policy, sha256(data)
+
+
+def _bound_shapes(policy: Policy) -> dict[str, tuple[int, ...]]:
+    """The input shapes that the policy was approved with."""
+    return {
+        str(line.params["input"]): tuple(line.params["shape"])
+        for line in policy.actions
+        if line.action == "bind_shape" and "shape" in line.params
+    }
+
+
+def _spec_for_build(hw_spec: str | None, hardware: Path | None) -> HardwareSpec:
+    if (hw_spec is None) == (hardware is None):
+        raise InputError(
+            "Give either --hw-spec or --hardware.",
+            "One names a spec, the other a flat hardware profile.",
+            "Example: --hw-spec rk3588",
+        )
+    return load_spec(hw_spec) if hw_spec is not None else load_spec_or_profile(hardware or Path())
+
+
+def _write(output: Path, compiled: pipeline.Compiled, report: BuildReport, as_json: bool, more: dict[str, Any]) -> None:
+    """Writes package and report, unless the build broke its promise; then only the report is written."""
+    json_path, html_path = output.with_suffix(".report.json"), output.with_suffix(".report.html")
+    write_bytes(json_path, report.to_json() + b"\n", "report")
+    write_bytes(html_path, report_html(report).encode(), "report")
+    if compiled.violations or compiled.differences or not report.accuracy.simulator_equal:
+        raise ObligationFailed(
+            f"{output}: the package is not written, because the build did not keep its promise.",
+            next(headline.answer for headline in report.headlines if headline.question == "What blocks it?"),
+            f"The report says what differs: {html_path}",
+        )
+    write_bytes(output, compiled.data, "package", mode=0o644)
+    latency = report.latency
+    answer = more | {
+        "package": str(output),
+        "report": {"json": str(json_path), "html": str(html_path)},
+        "latency": latency
+        and {"median_ms": latency.median_ms, "baseline_ms": latency.baseline_median_ms, "ratio": latency.ratio},
+        "memory": {
+            "peak_bytes": sum(arena.peak_bytes for arena in report.memory),
+            "lower_bound_bytes": sum(arena.lower_bound_bytes for arena in report.memory),
+        },
+        "accuracy": report.accuracy.against_reference.plain() | {"simulator_equal": report.accuracy.simulator_equal},
+        "violations": len(report.violations),
+        "approved_not_realised": [difference.plain() for difference in report.approved_not_realised],
+        "development": report.development,
+        "digest": report.package_digest,
+    }
+    emit(as_json, answer, f"{report_text(report)}\nPackage: {output}\nReport: {html_path}")
+
+
+def _package(path: Path) -> Package:
+    return read_package(read_bytes(path, "package", PACKAGE_LIMIT_BYTES), str(path))
+
+
+def _inputs(path: Path) -> dict[str, np.ndarray]:
+    data = read_bytes(path, "input file", PACKAGE_LIMIT_BYTES)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, AttributeError) as error:
+        raise InputError(
+            f"{path}: this is not a .npz file of plain arrays.",
+            f"{error}.",
+            "Save it with numpy.savez(path, name=array).",
+        ) from error
+
+
+def _head(array: np.ndarray, count: int = 6) -> list[float]:
+    return [round(float(number), 6) for number in array.reshape(-1)[:count]]

@@ -1,9 +1,169 @@
-"""Commands of `meta-infer`: policy."""
+"""Commands `meta-infer adapt` and `meta-infer explain`."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
+
+from metainfer_core.cli.console import Json, emit, progress, verdict
+from metainfer_core.cli.model_options import InputShapes, input_shapes
+from metainfer_core.errors import InputError
+from metainfer_core.explain.explanation import explain
+from metainfer_core.explain.render import as_data, as_html, as_text
+from metainfer_core.files import write_bytes
+from metainfer_core.pipeline import Adapted, Prepared, adapt, prepare, samples_for
+from metainfer_core.policy.objective import Objective, Precision, SearchMode
+from metainfer_core.policy.plain import read_policy
+from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.library import load as load_spec
+
+Model = Annotated[Path, typer.Option("--model", help="The ONNX model.")]
+HwSpec = Annotated[str, typer.Option("--hw-spec", help="The spec: a YAML file, or a name in hwspecs/ such as rk3588.")]
+Calib = Annotated[
+    str | None,
+    typer.Option(
+        "--calib", help="Calibration data: a .npz with an array per input (first axis: sample), or module:function."
+    ),
+]
+Eval = Annotated[
+    str | None, typer.Option("--eval", help="Data that effects are measured on; the calibration data if not given.")
+]
+TargetLatency = Annotated[
+    float | None, typer.Option("--target-latency-ms", min=0.0, help="Goal for the time predicted on the spec.")
+]
+PrecisionOption = Annotated[
+    Precision, typer.Option("--precision", help="Least precision that is proposed: int8, or float32 to change none.")
+]
+Mode = Annotated[SearchMode, typer.Option("--search-mode", help="What counts most.")]
+MinSqnr = Annotated[
+    float, typer.Option("--min-sqnr-db", help="Accuracy budget: least signal-to-noise ratio of each output, in dB.")
+]
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
+    app.command(
+        "adapt",
+        epilog="Example: meta-infer adapt --model model.onnx --hw-spec rk3588 --calib data.npz --output model.policy",
+    )(adapt_command)
+    app.command("explain", epilog="Example: meta-infer explain --policy model.policy --hw-spec rk3588")(explain_command)
+
+
+def decide(
+    model: Path,
+    spec: HardwareSpec,
+    shapes: list[str],
+    calib: str | None,
+    evaluation: str | None,
+    objective: Objective,
+) -> tuple[Prepared, Adapted]:
+    """What `adapt` and `build` share: prepare the model, read the data, choose a policy."""
+    with progress("Adapting") as report:
+        report("reading the model", 0, 0)
+        prepared = prepare(model, input_shapes(shapes))
+        calibration_samples = samples_for(prepared, calib)
+        evaluation_samples = samples_for(prepared, evaluation or calib)
+        return prepared, adapt(prepared, spec, calibration_samples, evaluation_samples, objective, report)
+
+
+def adapt_command(
+    model: Model,
+    hw_spec: HwSpec,
+    shape: InputShapes = [],  # noqa: B006 - typer reads the default, nobody changes it
+    calib: Calib = None,
+    evaluation: Eval = None,
+    target_latency_ms: TargetLatency = None,
+    precision: PrecisionOption = Precision.INT8,
+    search_mode: Mode = SearchMode.BALANCED,
+    min_sqnr_db: MinSqnr = 20.0,
+    fast_mode: Annotated[bool, typer.Option("--fast-mode", help="Skip measuring each action alone.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="The policy file; the model's name if not given.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Propose how to fit a model to a chip: each action with its reason, its measured effect and its risk."""
+    spec = load_spec(hw_spec)
+    objective = Objective(
+        target_latency_ms=target_latency_ms,
+        precision=precision,
+        search_mode=search_mode,
+        min_sqnr_db=min_sqnr_db,
+        fast=fast_mode,
+    )
+    _, adapted = decide(model, spec, shape, calib, evaluation, objective)
+    path = output or Path(f"{model.stem}.policy")
+    write_bytes(path, adapted.policy.to_json() + b"\n", "policy")
+    emit(as_json, adapt_answer(adapted.policy, path), _adapt_text(adapted.policy, path))
+
+
+def adapt_answer(policy: Policy, path: Path) -> dict[str, Any]:
+    """What scripts may rely on."""
+    plain = policy.plain()
+    return {
+        "policy": str(path),
+        "candidates": plain.get("candidates", []),
+        "actions": len(policy.actions),
+        "refusals": len(policy.refusals),
+        "violations": 0,  # an action that breaks a law of the spec is refused, so none is in the policy
+        "warnings": list(policy.warnings),
+    }
+
+
+def _adapt_text(policy: Policy, path: Path) -> str:
+    kinds: dict[str, int] = {}
+    for action in policy.actions:
+        kinds[action.action] = kinds.get(action.action, 0) + 1
+    lines = [f"{path}: {len(policy.actions)} actions, {len(policy.refusals)} refusals"]
+    lines += [f"  {count:4} {name}" for name, count in sorted(kinds.items())]
+    lines.append("Candidates, best first (predicted on the spec):")
+    for candidate in policy.plain().get("candidates", []):
+        time = candidate.get("predicted_ms")
+        words = f"{time[0]:.3g} to {time[1]:.3g} ms" if time else "time unknown"
+        mark = "*" if candidate.get("chosen") else " "
+        lines.append(f"  {mark} {candidate['name']}: {words}; {candidate.get('accuracy', '')}")
+    lines += [f"Warning: {warning}" for warning in policy.warnings]
+    lines.append(f"Next: meta-infer explain --policy {path} --hw-spec ...")
+    return "\n".join(lines)
+
+
+def explain_command(
+    policy: Annotated[Path, typer.Option("--policy", help="The policy, plain or ours.")],
+    hw_spec: HwSpec,
+    output_format: Annotated[str, typer.Option("--format", help="text, json or html.")] = "text",
+    output: Annotated[Path | None, typer.Option("--output", help="Write to this file instead of stdout.")] = None,
+    action: Annotated[str | None, typer.Option("--action", help="Only this action id or node id.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say why each action of a policy is there: the spec values with their pages, the effect, the risk."""
+    if output_format not in ("text", "json", "html"):
+        raise InputError(f"--format {output_format}: there is no such format.", fix="Use text, json or html.")
+    loaded = read_policy(policy)
+    spec = load_spec(hw_spec)
+    explanations = explain(loaded, spec)
+    if action is not None:
+        explanations = tuple(one for one in explanations if action == one.id or action in one.node_ids)
+        if not explanations:
+            raise InputError(
+                f"{policy}: there is no action {action}.",
+                "Action ids look like quantize@Conv_12.",
+                f"List them: meta-infer explain --policy {policy} --hw-spec {hw_spec}",
+            )
+    if loaded.spec_digest not in (None, spec.values_digest):
+        typer.echo(f"Warning: the policy was made for another spec than {spec.name} {spec.version}.", err=True)
+    if output_format == "html":
+        page = as_html(explanations, loaded, spec)
+        if output is None:
+            typer.echo(page)
+            return
+        write_bytes(output, page.encode(), "page")
+    elif output is not None:
+        write_bytes(output, (as_text(explanations, loaded) + "\n").encode(), "text")
+    if output is not None:
+        emit(as_json, {"output": str(output)}, str(output))
+        return
+    emit(as_json or output_format == "json", as_data(explanations, loaded), as_text(explanations, loaded))
+    verdict(False)

@@ -1,0 +1,25 @@
+"""The whole flow: prepare, adapt, compile, check, report."""
+
+from metainfer_core.pipeline.reporting import make_report
+from metainfer_core.pipeline.steps import (
+    Adapted,
+    Compiled,
+    Prepared,
+    adapt,
+    approved_actions,
+    compile_policy,
+    prepare,
+    samples_for,
+)
+
+__all__ = [
+    "Adapted",
+    "Compiled",
+    "Prepared",
+    "adapt",
+    "approved_actions",
+    "compile_policy",
+    "make_report",
+    "prepare",
+    "samples_for",
+]

@@ -1,0 +1,177 @@
+"""The whole flow as one readable list of steps: prepare, adapt, compile, check. Each takes values and gives values.
+
+Lower parts get here what they need from higher ones: choosing a policy gets the way to measure it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.action import Action
+from metainfer_core.codegen.build import build_package
+from metainfer_core.codegen.differences import differences
+from metainfer_core.codegen.package import Package, read_package
+from metainfer_core.codegen.realised import read_realised
+from metainfer_core.graph.load import import_model, load_model
+from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.report import PreprocessReport
+from metainfer_core.graph.save import model_bytes
+from metainfer_core.numerics.lower import Lowered, lower
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.policy.apply import apply, effective, is_off
+from metainfer_core.policy.choose import choose
+from metainfer_core.policy.objective import Objective
+from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.verify.check_legal import Violation, check_legal
+from metainfer_core.verify.realised_graph import RealisedGraph
+from metainfer_core.verify.reference import Progress, collect_ranges, quiet, run_reference
+from metainfer_core.verify.report import Difference
+from metainfer_core.verify.samples import Feeds, Outputs, Samples, random_samples, read_samples
+
+TEST_VECTORS = 2
+"""Inputs that every package carries with the outputs that it must give."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A model as every later step sees it: static shapes, constants folded, node ids fixed."""
+
+    name: str
+    digest: str
+    """Of the file that was imported."""
+    model: ir.Model
+    report: PreprocessReport
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A policy, and what choosing it was measured on."""
+
+    policy: Policy
+    samples: Samples
+    reference: tuple[Outputs, ...]
+    """Outputs of the unchanged model on the samples, by ONNX Runtime."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A package, and what was found in it."""
+
+    data: bytes
+    package: Package
+    adapted: ir.Model
+    lowered: Lowered
+    realised: RealisedGraph
+    violations: tuple[Violation, ...]
+    differences: tuple[Difference, ...]
+
+
+def prepare(
+    path: Path,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    input_values: Mapping[str, np.ndarray] | None = None,
+) -> Prepared:
+    """Imports a model and makes its shapes static."""
+    imported = load_model(path)
+    done = preprocess(imported.model, input_shapes, input_values)
+    return Prepared(imported.name, imported.digest, done.model, done.report)
+
+
+def samples_for(prepared: Prepared, data: str | None) -> Samples:
+    """Samples from `data` (see `read_samples`), or seeded random ones that are labelled so."""
+    return read_samples(data, prepared.model) if data else random_samples(prepared.model)
+
+
+def adapt(
+    prepared: Prepared,
+    spec: HardwareSpec,
+    calibration_samples: Samples,
+    evaluation_samples: Samples,
+    objective: Objective,
+    progress: Progress = quiet,
+) -> Adapted:
+    """Proposes, measures and chooses: the policy for this model on this spec."""
+    calibration: Calibration = collect_ranges(prepared.model, calibration_samples, progress)
+    reference = run_reference(prepared.model, evaluation_samples.feeds)
+    policy = choose(
+        prepared.model,
+        spec,
+        calibration,
+        evaluation_samples,
+        reference,
+        objective,
+        progress,
+        report=prepared.report,
+        name=f"{prepared.name}_on_{spec.name.lower()}",
+        model_digest=prepared.digest,
+    )
+    return Adapted(policy, evaluation_samples, reference)
+
+
+def compile_policy(
+    prepared: Prepared,
+    spec: HardwareSpec,
+    policy: Policy,
+    target: str,
+    feeds: tuple[Feeds, ...],
+    *,
+    bundle_digest: str | None = None,
+    calibration: Calibration | None = None,
+    progress: Progress = quiet,
+) -> Compiled:
+    """Applies the policy, lowers it, plans memory, generates and builds code, and reads back what was built.
+
+    A policy without `bundle_digest` makes a development package, marked unreviewed.
+
+    Raises:
+        UnsupportedError: An action is not legal here, or an operator has no kernel.
+        DoesNotFitError: A memory of the spec is too small.
+    """
+    progress("applying the policy", 0, 4)
+    adapted = apply(prepared.model, spec, policy, calibration)
+    progress("mapping to kernels", 1, 4)
+    lowered = lower(adapted)
+    progress("generating and compiling code", 2, 4)
+    parents = {"model": prepared.digest, "spec": spec.values_digest, "policy": policy.digest}
+    data = build_package(
+        lowered,
+        spec,
+        target,
+        parents | ({"bundle": bundle_digest} if bundle_digest else {}),
+        policy.to_json(),
+        model_bytes(adapted),
+        feeds[:TEST_VECTORS],
+        development=bundle_digest is None,
+        model=prepared.name,
+        progress=progress,
+    )
+    progress("reading back what was built", 3, 4)
+    package = read_package(data)
+    realised = read_realised(package)
+    op_types = {str(node.name): node.op_type for node in prepared.model.graph}
+    built_types = op_types | {str(node.name): node.op_type for node in adapted.graph}
+    return Compiled(
+        data,
+        package,
+        adapted,
+        lowered,
+        realised,
+        check_legal(realised, spec, built_types),
+        differences(approved_actions(policy), realised, op_types),
+    )
+
+
+def approved_actions(policy: Policy) -> tuple[Action, ...]:
+    """The actions as they are to be done: overrides in, those that are switched off out."""
+    return tuple(effective(line) for line in policy.actions if not is_off(line))
+
+
+def reimport(adapted_model: bytes) -> ir.Model:
+    """The adapted model out of a package, for comparing layer by layer."""
+    return import_model(adapted_model, "the package's adapted model").model
