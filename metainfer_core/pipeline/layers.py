@@ -75,4 +75,5 @@ def _real(array: np.ndarray, tensor: Tensor) -> np.ndarray:
         shape[tensor.quantization.axis] = -1
     scales = np.reshape(tensor.quantization.scales, shape)
     zero_points = np.reshape(tensor.quantization.zero_points, shape)
-    return ((array.astype(np.float64) - zero_points) * scales).astype(np.float32)
+    real: np.ndarray = ((array.astype(np.float64) - zero_points) * scales).astype(np.float32)
+    return real
