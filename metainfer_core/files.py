@@ -36,6 +36,8 @@ def read_bytes(path: Path, what: str, limit_bytes: int = 64 * MEBIBYTE) -> bytes
 
 def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
     """Writes a file as a whole or not at all: temporary file beside it, fsync, rename."""
+    if not path.name:  # `.` and `/`
+        raise InputError(f"{path}: this is a folder.", f"A {what} cannot be written there.", "Give the name of a file.")
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
