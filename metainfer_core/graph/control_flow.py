@@ -10,7 +10,7 @@ import onnx_ir as ir
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.edit import Editor
 
-ITERATION_LIMIT = 4096
+ITERATION_LIMIT = 1024
 NODE_LIMIT = 50_000
 """Most nodes that unrolling may make."""
 

@@ -17,13 +17,13 @@ class Editor:
         self.graph = model.graph
         self.opset_imports = dict(model.graph.opset_imports)
         self.rewrites: list[Rewrite] = []
-        self._value_names: set[str | None] = set()
+        self._value_names, self._node_names = _Names(), _Names()
         for graph in model.graphs():  # the main graph first, so that its names stay
             for value in _values(graph):
-                if value.name and value.name in self._value_names:
-                    value.name = _unique(value.name, self._value_names)
-                self._value_names.add(value.name)
-        self._node_names = {node.name for node in model.graph.all_nodes()}
+                if value.name:
+                    value.name = self.value_name(value.name)
+        for node in model.graph.all_nodes():
+            self.node_name(node.name or "")
         self._replaced: dict[ir.Value, ir.Value] = {}
 
     def record(self, kind: RewriteKind, node: ir.Node, why: str, changes_values: bool = False) -> None:
@@ -44,11 +44,11 @@ class Editor:
 
     def value_name(self, wish: str) -> str:
         """`wish`, or `wish_2`, `wish_3` ... if a value has that name already."""
-        return _unique(wish, self._value_names)
+        return self._value_names.new(wish)
 
     def node_name(self, wish: str) -> str:
         """`wish`, or `wish_2`, `wish_3` ... if a node has that name already."""
-        return _unique(wish, self._node_names)
+        return self._node_names.new(wish)
 
     def current(self, value: ir.Value) -> ir.Value:
         """The value that stands for `value` after all replacements so far."""
@@ -128,10 +128,18 @@ def _values(graph: ir.Graph) -> Iterable[ir.Value]:
         yield from node.outputs
 
 
-def _unique(wish: str, taken: set[str | None]) -> str:
-    name, again = wish, 1
-    while name in taken:
-        again += 1
-        name = f"{wish}_{again}"
-    taken.add(name)
-    return name
+class _Names:
+    """Names that are taken; a new one is `wish`, or `wish_2`, `wish_3` ... where that is taken already."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
+
+    def new(self, wish: str) -> str:
+        """A name that was not taken before; it is now."""
+        name = wish
+        while name in self._taken:
+            self._last[wish] = self._last.get(wish, 1) + 1
+            name = f"{wish}_{self._last[wish]}"
+        self._taken.add(name)
+        return name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import onnx
 import onnx.defs
@@ -11,6 +12,9 @@ import onnx.shape_inference
 
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.graph.proto_walk import graphs_in, nodes_below, nodes_in
+
+EXPANDED_DOMAIN = "metainfer.expanded"
+"""Where the functions of expanded operators stand for the moment until they are inlined."""
 
 
 def inline_functions(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
@@ -41,35 +45,58 @@ def inline_functions(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     return inlined
 
 
-def expand_operators(proto: onnx.ModelProto, names: Sequence[str], version: int, source: str) -> onnx.ModelProto:
+def expand_operators(proto: onnx.ModelProto, names: Collection[str], version: int, source: str) -> onnx.ModelProto:
     """The model with the named operators of opset `version` written by the functions that the standard gives for them.
 
     Raises:
         UnsupportedError: The standard gives none.
     """
-    if not names:
+    typed = _typed(proto)
+    types = {
+        value.name: value.type
+        for graph in graphs_in(typed.graph)
+        for value in (*graph.input, *graph.value_info, *graph.output)
+    }
+    functions: list[onnx.FunctionProto] = []
+    for node in nodes_in(typed):
+        if node.op_type not in names or node.domain not in ("", "ai.onnx"):
+            continue
+        schema = onnx.defs.get_schema(node.op_type, version, "")
+        _spell_out_defaults(node, schema)
+        function = _standard_function(node, schema, types, version)
+        if function is None:
+            raise UnsupportedError(
+                f"{source}: the operator {node.op_type} (node {node.name!r}) is too new.",
+                "The standard gives no definition of it by older operators for such inputs.",
+                "Export the model with an older opset.",
+            )
+        function.domain, function.name = EXPANDED_DOMAIN, f"{node.op_type}_{len(functions)}"
+        node.domain, node.op_type = function.domain, function.name
+        functions.append(function)
+    if not functions:
         return proto
-    for node in nodes_in(proto):
-        if node.op_type in names:
-            _spell_out_defaults(node, onnx.defs.get_schema(node.op_type, version, ""))
-    listed = ", ".join(names)
+    typed.functions.extend(functions)
+    typed.opset_import.add(domain=EXPANDED_DOMAIN, version=1)
+    return inline_functions(typed, source)
+
+
+def _standard_function(
+    node: onnx.NodeProto, schema: Any, types: Mapping[str, onnx.TypeProto], version: int
+) -> onnx.FunctionProto | None:
+    """The body by which the standard defines the operator of a node, or None. `schema` is an OpSchema."""
+    function = onnx.FunctionProto()
+    fixed = [each for each in schema.function_opset_versions if each <= version]
+    varying = [each for each in schema.context_dependent_function_opset_versions if each <= version]
     try:
-        chosen = [("", name) for name in names]
-        proto = onnx.inliner.inline_selected_functions(_typed(proto), chosen, inline_schema_functions=True)
-    except (RuntimeError, ValueError) as error:
-        raise UnsupportedError(
-            f"{source}: the operators {listed} cannot be written by older ones.",
-            f"{short_reason(error)}.",
-            "Export the model with an older opset.",
-        ) from error
-    left = sorted({node.op_type for node in nodes_in(proto)} & set(names))
-    if left:
-        raise UnsupportedError(
-            f"{source}: the operators {', '.join(left)} are too new.",
-            "The standard gives no definition of them by older operators.",
-            "Export the model with an older opset.",
-        )
-    return proto
+        if fixed:
+            function.ParseFromString(schema.get_function_with_opset_version(max(fixed)))
+        elif varying:
+            inputs = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+            context = schema.get_context_dependent_function_with_opset_version
+            function.ParseFromString(context(max(varying), node.SerializeToString(), inputs))
+    except (RuntimeError, ValueError):
+        return None
+    return function if function.node else None
 
 
 def short_reason(error: Exception) -> str:

@@ -17,6 +17,9 @@ from metainfer_core.graph.shapes import describe, static_shape
 SHAPE_DATA_LIMIT = 4096
 """Constants with more elements are weights, not shapes; inference does not need their values."""
 
+SHAPE_OF_FIRST_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
+"""Operators for which onnx has no shape inference: their result is like their first input."""
+
 TENSOR_LIMIT_BYTES = 1 << 34
 """No tensor of a model for a chip is larger; shapes that ask for more come from a mistake or an attack."""
 
@@ -59,13 +62,9 @@ def _infer(
     data = {value.name or "": tensor for value in node.inputs if value is not None and (tensor := _small_data(value))}
     if schema.has_type_and_shape_inference_function:
         return dict(onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opsets))
-    # Operators that the standard defines by a function only are inferred through its body, in a model of one node.
-    inputs = [onnx.ValueInfoProto(name=name, type=value_type) for name, value_type in types.items()]
-    outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
-    graph = onnx.helper.make_graph([proto], "one_node", inputs, outputs, list(data.values()))
-    model = onnx.helper.make_model(graph, opset_imports=opsets)
-    result = onnx.shape_inference.infer_shapes(model, strict_mode=True)
-    return {value.name: value.type for value in result.graph.output if value.HasField("type")}
+    if node.op_type in SHAPE_OF_FIRST_INPUT and proto.input and proto.output:
+        return {proto.output[0]: types[proto.input[0]]}
+    return {}
 
 
 def _unfit(node: ir.Node, reason: str) -> InputError:

@@ -14,6 +14,9 @@ from metainfer_core.graph.proto_walk import nodes_in
 ONNX_OPSET = 21
 """The canonical opset: the first whose QuantizeLinear and DequantizeLinear know 4, 8 and 16 bits, per channel."""
 
+SAME_MEANING_UP_TO = 25
+"""Opsets 22 to 25 gave operators more element types, and where their attributes stayed the same, no other meaning."""
+
 CANONICAL_IR_VERSION = 10
 """The ONNX file format that belongs to the opset."""
 
@@ -25,19 +28,49 @@ def to_canonical_opset(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
         UnsupportedError: Names the operator or version for which there is no conversion.
     """
     version = next((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), ONNX_OPSET)
-    if version > ONNX_OPSET:
-        proto = expand_operators(proto, _newer_operators(proto, version), version, source)
+    while version > ONNX_OPSET and (newer := _newer_operators(proto, version)):
+        proto = expand_operators(proto, newer, version, source)  # whose definitions may use newer operators again
     name_nodes(proto.graph)
     if version != ONNX_OPSET:
+        proto = _converted(proto, version, source)
+    proto.ir_version = CANONICAL_IR_VERSION
+    return proto
+
+
+def _converted(proto: onnx.ModelProto, version: int, source: str) -> onnx.ModelProto:
+    """The model in the canonical opset, by onnx's converter."""
+    steps = [ONNX_OPSET] if version <= SAME_MEANING_UP_TO else [SAME_MEANING_UP_TO, ONNX_OPSET]
+    for step in steps:
         try:
-            proto = onnx.version_converter.convert_version(proto, ONNX_OPSET)
+            proto = onnx.version_converter.convert_version(proto, step)
         except (onnx.version_converter.ConvertError, RuntimeError, ValueError) as error:
+            if step == ONNX_OPSET < version and not _changed_operators(proto):
+                return _relabelled(proto)
             raise UnsupportedError(
                 f"{source}: the model's opset {version} cannot be converted to {ONNX_OPSET}.",
                 f"{short_reason(error)}.",
                 f"Export the model with opset {ONNX_OPSET}, or write the operator named above with others.",
             ) from error
-    proto.ir_version = CANONICAL_IR_VERSION
+    return proto
+
+
+def _changed_operators(proto: onnx.ModelProto) -> list[str]:
+    """Operators whose attributes, inputs or outputs differ between `SAME_MEANING_UP_TO` and the canonical opset."""
+    changed = []
+    for op_type in sorted({node.op_type for node in nodes_in(proto) if node.domain in ("", "ai.onnx")}):
+        new = onnx.defs.get_schema(op_type, SAME_MEANING_UP_TO, "")
+        old = onnx.defs.get_schema(op_type, ONNX_OPSET, "")
+        before, after = ((set(each.attributes), len(each.inputs), len(each.outputs)) for each in (old, new))
+        if before != after:
+            changed.append(op_type)
+    return changed
+
+
+def _relabelled(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """The model under the canonical opset's number; its nodes mean the same there."""
+    for entry in proto.opset_import:
+        if entry.domain in ("", "ai.onnx"):
+            entry.version = ONNX_OPSET
     return proto
 
 

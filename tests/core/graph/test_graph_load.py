@@ -18,6 +18,7 @@ from tiny_models import from_text, imported, proto, random_inputs
 from metainfer_core.errors import InputError, MetaInferError, UnsupportedError
 from metainfer_core.graph.load import import_model, load_model
 from metainfer_core.graph.opset import ONNX_OPSET
+from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.save import model_bytes
 
 FLOAT, INT64, STRING = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
@@ -91,6 +92,41 @@ def test_an_operator_newer_than_the_canonical_opset_is_written_with_older_ones()
     assert not {node.op_type for node in model.graph} & {"Swish", "RMSNormalization"}
     feed = {"x": np.linspace(-2, 2, 8, dtype=np.float32).reshape(2, 4)}
     assert_equal_outputs(run(data, feed), run(model_bytes(model), feed))
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "attributes", "opset"),
+    [
+        ("GlobalMaxPool", ["x"], {}, 22),  # onnx's converter has no step for it
+        ("GroupNormalization", ["x", "w", "w"], {"num_groups": 2}, 21),  # onnx has no shape inference for it
+        ("Attention", ["x", "x", "x"], {}, 23),
+    ],
+)
+def test_operators_that_onnx_leaves_a_gap_for(
+    operator: str, inputs: list[str], attributes: dict[str, int], opset: int
+) -> None:
+    data = build(
+        [helper.make_node(operator, inputs, ["y"], **attributes)],
+        [value("x", [1, 4, 3, 3])],
+        [value("y")],
+        [numpy_helper.from_array(np.linspace(0.5, 2, 4, dtype=np.float32), "w")] if "w" in inputs else [],
+        opset=opset,
+    )
+    result = preprocess(import_model(data, "model").model)
+    feed = {"x": np.linspace(-1, 1, 36, dtype=np.float32).reshape(1, 4, 3, 3)}
+    assert_equal_outputs(run(data, feed), run(model_bytes(result.model), feed), tolerance=1e-5)
+
+
+def test_a_newer_operator_without_a_definition_is_refused() -> None:
+    data = build(
+        [helper.make_node("CumProd", ["x", "axis"], ["y"], name="products")],
+        [value("x", [3])],
+        [value("y")],
+        [numpy_helper.from_array(np.array(0), "axis")],
+        opset=26,
+    )
+    with pytest.raises(UnsupportedError, match=r"CumProd \(node 'products'\) is too new"):
+        import_model(data, "model")
 
 
 def test_changed_meanings_survive_the_conversion() -> None:
