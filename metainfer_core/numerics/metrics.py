@@ -12,7 +12,6 @@ import numpy as np
 from metainfer_core.numerics.program import Quantization
 from metainfer_core.values import Value
 
-
 LOWEST_DB, HIGHEST_DB = -300.0, 300.0
 """Bounds of a signal-to-noise figure: no signal left, or a signal so small that float64 tells no difference."""
 
@@ -29,7 +28,7 @@ class OutputEffect(Value):
     worst_channel: int | None = None
     worst_channel_sqnr_db: float | None = None
     dead_channels: int = 0
-    """Channels that vary in the reference and are constant afterwards, or have less signal left than noise."""
+    """Channels that vary in the reference and are constant afterwards."""
     channels: int = 1
     range_use: float | None = None
     """Share of the integer codes that the tensor's values span, 0 to 1."""
@@ -77,17 +76,13 @@ def output_effect(
     figures = [_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True)]
     worst = min(range(len(figures)), key=lambda channel: _order(figures[channel]))
     after = _by_channel(np.where(np.isfinite(y), y, 0.0))
-    dead = [
-        channel
-        for channel, (s, a) in enumerate(zip(by_channel[0], after, strict=True))
-        if np.ptp(s) > 0.0 and (np.ptp(a) == 0.0 or _order(figures[channel]) <= 0.0)
-    ]
+    dead = sum(bool(np.ptp(s) > 0.0 and np.ptp(a) == 0.0) for s, a in zip(by_channel[0], after, strict=True))
     return OutputEffect(
         output=name,
         sqnr_db=_sqnr(signal, error, bool(broken.any())),
         worst_channel=worst if figures[worst] is not None else None,
         worst_channel_sqnr_db=figures[worst],
-        dead_channels=len(dead),
+        dead_channels=dead,
         channels=len(figures),
         range_use=_range_use(codes) if codes is not None else None,
         argmax_flips=_argmax_flips(x, y),

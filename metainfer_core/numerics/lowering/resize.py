@@ -62,16 +62,15 @@ def _positions(node: ir.Node, extent: int, out_extent: int, scale: float, transf
 
 
 def _round(node: ir.Node, at: np.ndarray, rounding: str) -> np.ndarray:
-    match rounding:
-        case "round_prefer_floor":
-            return np.ceil(at - 0.5).astype(np.int64)
-        case "round_prefer_ceil":
-            return np.floor(at + 0.5).astype(np.int64)
-        case "floor":
-            return np.floor(at).astype(np.int64)
-        case "ceil":
-            return np.ceil(at).astype(np.int64)
-    raise unsupported(node, f"There is no rounding {rounding!r}.")
+    forms: dict[str, np.ndarray] = {
+        "round_prefer_floor": np.ceil(at - 0.5),
+        "round_prefer_ceil": np.floor(at + 0.5),
+        "floor": np.floor(at),
+        "ceil": np.ceil(at),
+    }
+    if rounding not in forms:
+        raise unsupported(node, f"There is no rounding {rounding!r}.")
+    return forms[rounding].astype(np.int64)
 
 
 def _linear(b: Builder, node: ir.Node, positions: list[tuple[int, np.ndarray]]) -> None:
