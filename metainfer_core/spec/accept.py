@@ -153,13 +153,7 @@ def _assembled(
         provenance.pop(path, None)
     used = {entry["source"] for entry in provenance.values()}
     tree |= {"assumed": assumed, "provenance": provenance}
-    tree["sources"] = dict(tree.get("sources", {})) | {
-        key: SourceDocument(
-            title=source.title, document_digest=source.document_digest, file_name=source.file_name
-        ).plain()
-        for key, source in draft.sources.items()
-        if key in used
-    }
+    tree["sources"] = _sources(draft, onto, used)
     without_place = sorted(entry.index for group in other.values() for entry in group if entry.index in accepted)
     return Acceptance(
         spec=HardwareSpec.from_plain(tree, f"the spec of {draft.chip}"),
@@ -167,6 +161,25 @@ def _assembled(
         conflicts=tuple(conflicts),
         without_place=tuple(without_place),
     )
+
+
+def _sources(draft: SpecDraft, onto: HardwareSpec | None, used: set[str]) -> dict[str, Any]:
+    """The documents that values come from; what the spec already says about one of them stays."""
+    found = {key: source.plain() for key, source in onto.sources.items()} if onto else {}
+    for key, source in draft.sources.items():
+        known = found.get(key)
+        if known and known["document_digest"] != source.document_digest:
+            raise InputError(
+                f"The source {key!r} of the draft is another document than that of the spec.",
+                f"The spec has {known['document_digest']}, the draft {source.document_digest}.",
+                "Rename the key in one of the two files.",
+            )
+        if key in used and not known:
+            document = SourceDocument(
+                title=source.title, document_digest=source.document_digest, file_name=source.file_name
+            )
+            found[key] = document.plain()
+    return found
 
 
 def _agreeing(entries: list[_Entry]) -> _Entry | None:

@@ -69,7 +69,7 @@ def leaves(spec: HardwareSpec) -> dict[str, str]:
 
 
 def _collect(value: Any, shape: Shape, path: str, key: str, found: dict[str, str]) -> None:
-    if isinstance(value, dict) and shape.kind in ("record", "named", "any"):
+    if isinstance(value, dict) and (shape.kind in ("record", "named") or path == "other"):
         fields = shape.fields()
         for inner, item in value.items():
             _collect(item, fields.get(inner) or shape.item or Shape("any"), f"{path}.{inner}", inner, found)

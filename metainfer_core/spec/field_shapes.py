@@ -81,6 +81,8 @@ def shape_at(path: str) -> Shape | None:
     """The shape at a field path (`compute_units.npu.clock_hz`), or None where a spec has no such place."""
     shape = SPEC
     for part in path.split("."):
+        if shape.kind == "any":
+            return shape
         following = shape.fields().get(part) if shape.kind == "record" else shape.item
         if following is None or (shape.kind == "named" and not part):
             return None

@@ -204,6 +204,14 @@ assumed: {compute_units.npu.tops: {value: 4, reason: guess}}
     assert values(accept(made, Decisions(choose=(1,)), onto=base))["compute_units.npu.cores"] == "3"
 
 
+def test_the_same_key_for_another_document_is_refused() -> None:
+    base = accept(draft(A72), ALL).spec
+    other = draft(A53).plain()
+    other["sources"]["sheet"]["document_digest"] = "sha256:" + "2" * 64
+    with pytest.raises(InputError, match="another document"):
+        accept(SpecDraft.from_plain(other), ALL, onto=base)
+
+
 def test_decisions_about_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="There is no candidate 9"):
         accept(draft(A72), Decisions(choose=(9,)))
