@@ -88,9 +88,17 @@ class Roofline(Value):
 
 
 def estimate(workloads: Sequence[Workload], spec: HardwareSpec) -> Estimate:
-    """Predicted time and bytes of kernel calls that run one after the other."""
+    """Predicted time and bytes of kernel calls that run one after the other.
+
+    Work is handed to an NPU, GPU or DSP as one list of commands for each run of calls that follow one another on it,
+    so its launch overhead is paid by the first of them; a CPU pays for every call.
+    """
     unknown: set[str] = set()
-    calls = tuple(_call(workload, spec, unknown) for workload in workloads)
+    before = (None, *(workload.unit for workload in workloads))
+    calls = tuple(
+        _call(workload, spec, unknown, follows=workload.unit == unit and not _is_cpu(spec, workload.unit or ""))
+        for workload, unit in zip(workloads, before, strict=False)
+    )
     total: Interval | None = Interval(low=0.0, typical=0.0, high=0.0)
     moved: dict[str, int] = {}
     for call in calls:
@@ -134,7 +142,7 @@ def default_memory(spec: HardwareSpec) -> str | None:
     return max(writable, key=size)[0] if writable else None
 
 
-def _call(workload: Workload, spec: HardwareSpec, unknown: set[str]) -> CallCost:
+def _call(workload: Workload, spec: HardwareSpec, unknown: set[str], follows: bool) -> CallCost:
     place = default_memory(spec)
     moved: dict[str, int] = {}
     for memory, count in workload.bytes_by_memory.items():
@@ -143,7 +151,7 @@ def _call(workload: Workload, spec: HardwareSpec, unknown: set[str]) -> CallCost
     compute = _compute_wall(workload, spec, unknown)
     bandwidth = _bandwidth_wall(moved, spec, unknown)
     latency = _memory_wall(workload, moved, spec, unknown)
-    launch = _launch(workload, spec, unknown)
+    launch = Interval(low=0.0, typical=0.0, high=0.0) if follows else _launch(workload, spec, unknown)
     time: Interval | None = None
     if compute is not None and bandwidth is not None:
         time = compute.or_slower(bandwidth)
