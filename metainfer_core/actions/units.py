@@ -56,6 +56,9 @@ def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:
     weight = static_shape(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] is not None else None
     kernel = tuple(node.attributes.get_ints("kernel_shape", ()) or (weight or ())[2:])
     strides, pads = (tuple(node.attributes.get_ints(name, ())) for name in ("strides", "pads"))
+    shape = tuple(static_shape(node.inputs[0]) or ()) if node.inputs[0] is not None else ()
+    group = node.attributes.get_int("group", 1)
+    is_depthwise = group > 1 and shape[1:2] == (group,)
     known: dict[str, tuple[int, ...]] = {
         "kernel_h": kernel[-2:-1],
         "kernel_w": kernel[-1:],
@@ -63,8 +66,12 @@ def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:
         "stride_w": strides[-1:],
         "pad": pads,
         "dilation": tuple(node.attributes.get_ints("dilations", ())),
-        "group": (node.attributes.get_int("group", 1),),
-        "in_channels": tuple((static_shape(node.inputs[0]) or ())[1:2]) if node.inputs[0] is not None else (),
+        "group": (group,),
+        "in_channels": shape[1:2],
+        "in_height": shape[2:3],
+        "in_width": shape[3:4],
+        "depthwise_kernel_h": kernel[-2:-1] if is_depthwise else (),
+        "depthwise_kernel_w": kernel[-1:] if is_depthwise else (),
         "out_channels": tuple((static_shape(node.outputs[0]) or ())[1:2]),
     }
     return known.get(attribute, ())
