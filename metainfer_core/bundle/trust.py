@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -22,8 +23,12 @@ RiskLevel = Literal["low", "medium", "high"]
 RISK_LEVELS: tuple[RiskLevel, ...] = ("low", "medium", "high")
 
 
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
 def _whole_second_utc(text: str) -> str:
-    datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    if datetime.strptime(text, TIME_FORMAT).strftime(TIME_FORMAT) != text:
+        raise ValueError("a time is written with two digits for each part, as in 2026-01-02T03:04:05Z")
     return text
 
 
@@ -33,7 +38,7 @@ Time = Annotated[str, pydantic.AfterValidator(_whole_second_utc)]
 
 def time_text(moment: datetime) -> Time:
     """An aware time as the text that values hold."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).strftime(TIME_FORMAT)
 
 
 class Revocation(Value):
@@ -126,7 +131,7 @@ class TrustFile(Value):
     @pydantic.model_validator(mode="after")
     def _nobody_counts_twice(self) -> TrustFile:
         _refuse_twice("person", [person.id for person in self.people])
-        _refuse_twice("name", [person.name.casefold() for person in self.people if person.name])
+        _refuse_twice("name", [_spelled_alike(person.name) for person in self.people if person.name])
         _refuse_twice("public key", [key.public_key for person in self.people for key in person.keys])
         return self
 
@@ -149,6 +154,11 @@ def read_trust(path: Path) -> TrustFile:
     if not path.exists():
         return TrustFile()
     return TrustFile.from_json(read_bytes(path, "trust file", TRUST_LIMIT_BYTES), str(path))
+
+
+def _spelled_alike(name: str) -> str:
+    """One spelling for names that look the same."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _refuse_twice(what: str, found: list[str]) -> None:
