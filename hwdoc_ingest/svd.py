@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hwdoc_ingest.fields import FIELDS, address
+from hwdoc_ingest.plain_text import decode
 from hwdoc_ingest.reading import LIMIT_BYTES, Progress, Reading
 from hwdoc_ingest.xml_lines import Element, parse_xml
 from metainfer_core.errors import InputError
@@ -32,7 +33,7 @@ def read_svd(path: Path, key: str, progress: Progress) -> Reading:
         raise InputError(
             f"{path}: this is no CMSIS-SVD.", f"Its outermost element is <{device.tag}>.", "Give an .svd file."
         )
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = decode(data, path).split("\n")
     reader = _Reader(key, lines)
     candidates: list[Candidate] = [*reader.device(device)]
     peripherals = _by_name(_below(device, "peripherals", "peripheral"))
@@ -131,7 +132,7 @@ class _Reader:
             condition=condition or None,
             source=self.key,
             page=where.line,
-            text=self.lines[where.line - 1].strip()[:300],
+            text=self.lines[min(where.line, len(self.lines)) - 1].strip()[:300],
             confidence=confidence,
             method="svd",
         )

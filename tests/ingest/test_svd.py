@@ -109,6 +109,12 @@ def test_words_and_conditions(tmp_path):
     assert reading.notes == ("line 53: LOST has no base address that can be read.",)
 
 
+def test_lines_that_end_as_on_an_old_mac(tmp_path):
+    path = tmp_path / "chip.svd"
+    path.write_bytes(DEVICE.replace("\n", "\r").encode())
+    assert read_svd(path, "chip", no_progress).candidates == read(tmp_path, DEVICE).candidates
+
+
 def test_a_circle_of_derivations_ends(tmp_path):
     text = """<device><name>X</name><peripherals>
       <peripheral derivedFrom="B"><name>A</name></peripheral>
