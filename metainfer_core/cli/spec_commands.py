@@ -146,10 +146,16 @@ def accept_draft(
         Path | None, typer.Option("--onto", metavar="SPEC.yaml", help="Add to this spec; its comments are kept.")
     ] = None,
     by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who accepts.")] = None,
-    version: Annotated[str, typer.Option("--version", help="Version of a new spec.")] = "1.0.0",
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="X.Y.Z", help="Version of the spec; else as its file is named.")
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why, for the change log: per SDK changelog.")
+    ] = None,
     json: console.Json = False,
 ) -> None:
     """Makes a spec from the candidates that you accept; those that contradict each other wait for your choice."""
+    named = library.named_by_path(output)
     decisions = Decisions(
         everything=everything,
         fields=tuple(fields or ()),
@@ -160,13 +166,15 @@ def accept_draft(
         edits={path: read_yaml(value.encode(), f"--set {path}").data for path, value in _pairs(edits, "--set").items()},
         bindings=_pairs(bindings, "--bind"),
         accepted_by=by,
-        version=version,
+        name=named[0] if named else None,
+        version=version or (named[1] if named else None),
+        reason=reason,
     )
-    if decisions == Decisions(accepted_by=by, version=version):
+    if not (everything or fields or above is not None or choose or edits):
         raise InputError(
             "Nothing was accepted.",
             "Acceptance is a decision: none is taken for you.",
-            "Give --all, --field F, --above C or --choose INDEX.",
+            "Give --all, --field F, --above C, --choose INDEX or --set PATH=VALUE.",
         )
     read = read_draft(draft)
     before = read_spec(onto) if onto else None

@@ -10,6 +10,7 @@ from typing import Any
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.binding import bind, core_units
+from metainfer_core.spec.change_log import with_log_entry
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import Candidate, SpecDraft
 from metainfer_core.spec.field_shapes import shape_at
@@ -115,7 +116,8 @@ def _assembled(
     other: dict[str, list[_Entry]],
     kinds: dict[str, str],
 ) -> Acceptance:
-    tree: dict[str, Any] = onto.plain() if onto else {"name": draft.chip, "version": decisions.version}
+    tree: dict[str, Any] = onto.plain() if onto else {"name": draft.chip, "version": "1.0.0"}
+    tree |= {key: value for key in ("name", "version") if (value := getattr(decisions, key)) is not None}
     assumed: dict[str, str] = dict(onto.assumed) if onto else {}
     provenance: dict[str, Any] = dict(tree.pop("provenance", {}))
     accepted: set[int] = set()
@@ -155,8 +157,9 @@ def _assembled(
     tree |= {"assumed": assumed, "provenance": provenance}
     tree["sources"] = _sources(draft, onto, used)
     without_place = sorted(entry.index for group in other.values() for entry in group if entry.index in accepted)
+    spec = HardwareSpec.from_plain(tree, f"the spec of {draft.chip}")
     return Acceptance(
-        spec=HardwareSpec.from_plain(tree, f"the spec of {draft.chip}"),
+        spec=with_log_entry(onto, spec, decisions.reason),
         accepted=tuple(sorted(accepted)),
         conflicts=tuple(conflicts),
         without_place=tuple(without_place),

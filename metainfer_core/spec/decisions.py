@@ -25,4 +25,9 @@ class Decisions(Value):
     bindings: FrozenMap[str] = {}
     """A document's instance ("big cluster") to the name of a compute unit, memory or block of the spec."""
     accepted_by: str | None = None
-    version: str = "1.0.0"
+    name: str | None = None
+    """Name of the spec; else that of the spec built on, or the draft's chip."""
+    version: str | None = None
+    """Version of the spec; else that of the spec built on, or 1.0.0."""
+    reason: str | None = None
+    """Why, for the change log."""

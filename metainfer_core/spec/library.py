@@ -32,6 +32,12 @@ class Entry:
         return tuple(int(part) for part in self.version.split("."))
 
 
+def named_by_path(path: Path) -> tuple[str, str] | None:
+    """Name and version that a file's name tells, or None where it is not `<name>_v<x.y.z>.yaml`."""
+    match = _FILE_NAME.fullmatch(path.name)
+    return (match["name"], match["version"]) if match else None
+
+
 def default_folder() -> Path:
     """Where specs are kept: $METAINFER_HWSPECS, else `hwspecs` here, else the one beside the product's source."""
     named = os.environ.get(FOLDER_VARIABLE)
@@ -45,9 +51,9 @@ def entries(folder: Path) -> tuple[Entry, ...]:
     """All spec files of a folder, by name, then oldest version first."""
     found = []
     for path in folder.glob("*_v*.y*ml") if folder.is_dir() else ():
-        match = _FILE_NAME.fullmatch(path.name)
-        if match:
-            found.append(Entry(match["name"], match["version"], path))
+        named = named_by_path(path)
+        if named:
+            found.append(Entry(*named, path))
     return tuple(sorted(found, key=lambda entry: (entry.name, entry.order)))
 
 

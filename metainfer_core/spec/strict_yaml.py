@@ -17,6 +17,8 @@ from metainfer_core.errors import InputError
 from metainfer_core.values import Value, first_fault
 
 BYTES_LIMIT = 4 << 20
+BYTES_PER_NODE = 16
+"""A file may hold as many values as its size limit divided by this: no real one has shorter values on average."""
 DEPTH_LIMIT = 32
 LARGEST = 1e30
 Path = tuple[str | int, ...]
@@ -63,7 +65,7 @@ def read_yaml(data: bytes, source: str, limit_bytes: int = BYTES_LIMIT) -> Docum
     """One YAML document, strictly; raises InputError with file, line and column."""
     text = _text(data, source, limit_bytes)
     try:
-        _refuse_events(text, source)
+        _refuse_events(text, source, limit_bytes // BYTES_PER_NODE)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -105,9 +107,9 @@ def _text(data: bytes, source: str, limit_bytes: int) -> str:
         raise InputError(f"{source}: byte {error.start} is not UTF-8.", fix="Save the file as UTF-8 text.") from error
 
 
-def _refuse_events(text: str, source: str) -> None:
+def _refuse_events(text: str, source: str, most: int) -> None:
     depth = documents = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         start = event.start_mark
         place = f"{source}:{start.line + 1}:{start.column + 1}" if start else source
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
@@ -126,6 +128,8 @@ def _refuse_events(text: str, source: str) -> None:
             documents += 1
         if depth > DEPTH_LIMIT:
             raise InputError(f"{place}: nested too deeply.", f"At most {DEPTH_LIMIT} levels.", "Use a flatter file.")
+        if count > most:
+            raise InputError(f"{place}: too many values.", f"At most {most:,} are read.", "Give a smaller file.")
         if documents > 1:
             raise InputError(f"{place}: a second document begins here.", fix="Keep one document in a file.")
 

@@ -45,6 +45,7 @@ def test_instances_bind_to_compute_units() -> None:
     assert values(result) == {
         "name": "chip",
         "version": "1.0.0",
+        "change_log": '["v1.0.0: first version"]',
         "compute_units.cortex_a53.kind": "cpu",
         "compute_units.cortex_a53.cores": "4",
         "compute_units.cortex_a53.clock_hz": "{max: 1.8 GHz}",
@@ -202,6 +203,19 @@ assumed: {compute_units.npu.tops: {value: 4, reason: guess}}
     (conflict,) = result.conflicts
     assert conflict.values == ("2 (in the spec)", "3 (sheet, p. 1)")
     assert values(accept(made, Decisions(choose=(1,)), onto=base))["compute_units.npu.cores"] == "3"
+
+
+def test_a_new_version_says_in_the_change_log_what_differs() -> None:
+    base = accept(draft({"field": "npu.cores", "value": 2, "unit": "count"}), ALL).spec
+    assert base.change_log == ("v1.0.0: first version",)
+    made = draft({"field": "npu.cores", "value": 3, "unit": "count"})
+    decisions = Decisions(choose=(0,), version="1.1.0", reason="per errata sheet 2")
+    result = accept(made, decisions, onto=base)
+    assert result.spec.change_log == (
+        "v1.0.0: first version",
+        "v1.1.0: compute_units.npu.cores: 2 → 3, per errata sheet 2",
+    )
+    assert accept(made, decisions, onto=result.spec).spec.change_log == result.spec.change_log
 
 
 def test_the_same_key_for_another_document_is_refused() -> None:

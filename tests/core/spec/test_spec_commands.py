@@ -116,6 +116,7 @@ def test_accept_writes_a_spec_and_lists_conflicts(command: Any, tmp_path: Path) 
     words = ("--choose", "2", "--by", "Ada", "--set", "compute_units.cortex_a72.l2_cache.size_bytes=1 MiB")
     command("meta-infer", "spec", "accept", "draft.yaml", "-o", "chip_v1.0.0.yaml", "--all", *words)
     made = read_spec(Path("chip_v1.0.0.yaml"))
+    assert command("hwdoc-validator", "chip_v1.0.0.yaml")[0] == 0
     assert made.compute_units["cortex_a53"].cores == 8
     assert made.provenance["compute_units.cortex_a53.cores"].accepted_by == "Ada"
     assert made.assumed == {"compute_units.cortex_a72.l2_cache.size_bytes": "Given by Ada."}

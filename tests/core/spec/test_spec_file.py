@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from metainfer_core.errors import InputError
 from metainfer_core.spec.diff import leaves
 from metainfer_core.spec.edit import edited
 from metainfer_core.spec.hardware_spec import Cache, HardwareSpec, Memory, Provenance, Quantity, Rule
+from metainfer_core.spec.validate import validate
 from metainfer_core.spec.yaml_file import parse_spec, read_spec, save_spec, write_spec
 
 
@@ -165,6 +167,27 @@ def specs(draw: st.DrawFn) -> HardwareSpec:
 @given(specs())
 def test_every_spec_survives_its_file(spec: HardwareSpec) -> None:
     assert parse_spec(write_spec(spec), "any_v1.0.0.yaml") == spec
+
+
+def refusal(data: bytes) -> InputError | None:
+    """How a file is refused, or None where it is read."""
+    try:
+        parse_spec(data, FILE_NAME)
+    except InputError as error:
+        return error
+    return None
+
+
+pieces = st.sampled_from(["{", "}", "[", ": ", "\n", "\n  ", "0x", "1e400", "-", "&a", "*a", "!!int", "null", "9" * 30])
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(0, len(CLEAN)), st.integers(0, 40), texts | pieces)
+def test_any_change_of_a_file_ends_in_a_spec_or_in_a_clear_refusal(start: int, length: int, piece: str) -> None:
+    changed = (CLEAN[:start] + piece + CLEAN[start + length :]).encode()
+    validate(changed, FILE_NAME, datetime.date(2026, 6, 1))
+    refused = refusal(changed)
+    assert refused is None or (refused.what.startswith(FILE_NAME) and refused.fix)
 
 
 def test_an_edit_keeps_comments_order_and_spelling() -> None:

@@ -71,6 +71,11 @@ def test_marks_are_the_places_of_the_keys() -> None:
     assert document.hex_at == {("b", 0, "c")}
 
 
+def test_a_file_of_countless_values_is_not_built() -> None:
+    with pytest.raises(InputError, match="too many values"):
+        read_yaml(b"[" + b"1," * 100_000 + b"1]", "x.yaml", limit_bytes=1 << 20)
+
+
 def test_a_file_above_the_limit_is_not_parsed() -> None:
     with pytest.raises(InputError, match="too large"):
         read_yaml(b"a: " + b"x" * 100, "x.yaml", limit_bytes=50)
