@@ -12,6 +12,8 @@ import numpy as np
 from metainfer_core.numerics.program import Quantization
 from metainfer_core.values import Value
 
+AUDIBLE = 1e-4
+"""Share of an output's greatest value from which on a channel counts against a budget."""
 LOWEST_DB, HIGHEST_DB = -300.0, 300.0
 """Bounds of a signal-to-noise figure: no signal left, or a signal so small that float64 tells no difference."""
 
@@ -27,6 +29,10 @@ class OutputEffect(Value):
     """None: no error at all."""
     worst_channel: int | None = None
     worst_channel_sqnr_db: float | None = None
+    audible_channel: int | None = None
+    audible_channel_sqnr_db: float | None = None
+    """The worst of the channels that reach `AUDIBLE` of the output's greatest value. A class of probability 1e-9 has
+    noise above its signal and matters to nobody; a score of 0.5 beside a box of 640 pixels matters."""
     dead_channels: int = 0
     """Channels that vary in the reference and are constant afterwards."""
     channels: int = 1
@@ -37,7 +43,7 @@ class OutputEffect(Value):
     max_abs_error: float = 0.0
     """Over elements that are finite in both."""
     not_finite: int = 0
-    """Elements that are NaN or infinite afterwards and are not the same in the reference."""
+    """Elements that are NaN or infinite on one side and not the same on the other."""
     cosine: float | None = None
     """Shown because people know it; never decisive."""
 
@@ -68,27 +74,32 @@ def output_effect(
     x = np.asarray(reference, np.float64)
     y = _real(actual, quantization) if quantization is not None else np.asarray(actual, np.float64)
     same = (x == y) | (np.isnan(x) & np.isnan(y))
-    broken = ~np.isfinite(y) & ~same
     finite = np.isfinite(x) & np.isfinite(y)
-    error = np.where(same | ~finite, 0.0, y - np.where(np.isfinite(x), x, 0.0))
-    signal = np.where(np.isfinite(x), x, 0.0)
+    broken = ~finite & ~same
+    signal, seen = np.where(np.isfinite(x), x, 0.0), np.where(np.isfinite(y), y, 0.0)
+    error = np.where(same | ~finite, 0.0, seen - signal)
     by_channel = _by_channel(signal), _by_channel(error), _by_channel(broken)
     figures = [_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True)]
     worst = min(range(len(figures)), key=lambda channel: _order(figures[channel]))
-    after = _by_channel(np.where(np.isfinite(y), y, 0.0))
+    peaks = np.abs(by_channel[0]).max(axis=1, initial=0.0)
+    loud = [channel for channel in range(len(figures)) if peaks[channel] >= AUDIBLE * peaks.max(initial=0.0)]
+    audible = min(loud, key=lambda channel: _order(figures[channel]))
+    after = _by_channel(seen)
     dead = sum(bool(np.ptp(s) > 0.0 and np.ptp(a) == 0.0) for s, a in zip(by_channel[0], after, strict=True))
     return OutputEffect(
         output=name,
         sqnr_db=_sqnr(signal, error, bool(broken.any())),
         worst_channel=worst if figures[worst] is not None else None,
         worst_channel_sqnr_db=figures[worst],
+        audible_channel=audible if figures[audible] is not None else None,
+        audible_channel_sqnr_db=figures[audible],
         dead_channels=dead,
         channels=len(figures),
         range_use=_range_use(codes) if codes is not None else None,
         argmax_flips=_argmax_flips(x, y),
         max_abs_error=float(np.abs(error).max(initial=0.0)),
         not_finite=int(broken.sum()),
-        cosine=_cosine(signal, np.where(np.isfinite(y), y, 0.0)) if not broken.any() else None,
+        cosine=_cosine(signal, seen) if not broken.any() else None,
     )
 
 
