@@ -77,20 +77,26 @@ def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:
     return known.get(attribute, ())
 
 
-def home(spec: HardwareSpec, data_type: str) -> str | NoUnit:
-    """The unit that the spec makes fastest in a data type; among equals accelerators first, then by name."""
-    fitting = [name for name, unit in spec.compute_units.items() if has_data_type(name, unit, data_type) is None]
-    if not fitting:
-        reasons = [has_data_type(name, unit, data_type) for name, unit in sorted(spec.compute_units.items())]
-        first = next((reason for reason in reasons if reason), None)
-        return first or NoUnit(f"The spec has no compute unit for {data_type} (compute_units).", "compute_units")
+def ranked_units(spec: HardwareSpec, data_type: str) -> list[str]:
+    """The units with a data type, the one that the spec makes fastest first; among equals accelerators, then names."""
 
     def rank(name: str) -> tuple[float, int, str]:
         unit = spec.compute_units[name]
         peak = unit.peak_macs_per_second(data_type, cores_used(unit))
         return -(peak.nominal if peak else 0.0), KIND_ORDER.index(unit.kind), name
 
-    return min(fitting, key=rank)
+    fitting = [name for name, unit in spec.compute_units.items() if has_data_type(name, unit, data_type) is None]
+    return sorted(fitting, key=rank)
+
+
+def home(spec: HardwareSpec, data_type: str) -> str | NoUnit:
+    """The first of `ranked_units`, or why there is none."""
+    fitting = ranked_units(spec, data_type)
+    if fitting:
+        return fitting[0]
+    reasons = [has_data_type(name, unit, data_type) for name, unit in sorted(spec.compute_units.items())]
+    first = next((reason for reason in reasons if reason), None)
+    return first or NoUnit(f"The spec has no compute unit for {data_type} (compute_units).", "compute_units")
 
 
 def unit_for(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -10,17 +11,43 @@ from metainfer_core.actions.action import Action, Reason, Refusal
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import nodes_by_id
+from metainfer_core.actions.units import NoUnit, home, ranked_units
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
+from metainfer_core.spec.hardware_spec import HardwareSpec
 
-VARIANTS: Mapping[str, Mapping[str, object]] = {
-    "int8, weights by channel, asymmetric": {},
-    "int8, weights by channel, symmetric": {"symmetric": True},
-    "int8, weights by tensor, asymmetric": {"scheme": "tensor_wise"},
+SCHEMES: Mapping[str, Mapping[str, object]] = {
+    "weights by channel, asymmetric": {},
+    "weights by channel, symmetric": {"symmetric": True},
+    "weights by tensor, asymmetric": {"scheme": "tensor_wise"},
 }
-"""Name of a candidate to the parameters that it changes."""
+"""Words for a scheme to the parameters that it changes."""
+UNITS_TRIED = 2
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to compute the whole model in INT8."""
+
+    unit: str
+    name: str
+    params: Mapping[str, object]
+
+
+def variants(spec: HardwareSpec) -> tuple[Variant, ...]:
+    """Each scheme on the home of INT8; the usual one on the next best unit, where nodes may start sooner."""
+    first = home(spec, "int8")
+    if isinstance(first, NoUnit):
+        return ()
+    found = [Variant(first, f"int8 on {first}, {words}", params) for words, params in SCHEMES.items()]
+    others = [name for name in ranked_units(spec, "int8") if name != first]
+    words, params = next(iter(SCHEMES.items()))
+    for other in others[: UNITS_TRIED - 1]:
+        found.append(Variant(other, f"int8 on {other}, {words}", {**params, "target_hw": other}))
+    return tuple(found)
+
 
 Measured = Effect | str
 """An effect, or why it could not be measured."""

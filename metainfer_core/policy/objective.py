@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 
 import pydantic
 
@@ -36,10 +37,10 @@ class Objective(Value):
     min_sqnr_db: float = 20.0
     """Least signal-to-quantization-noise ratio, over all samples."""
     min_channel_sqnr_db: float = 6.0
-    """The same for the worst channel: below this its noise is half of its signal."""
+    """The same for the worst channel that is not negligible: below this its noise is half of its signal."""
     max_dead_channels: int = pydantic.Field(default=0, ge=0)
     max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
-    """Largest share of samples whose greatest element may move."""
+    """Largest share of samples whose greatest element may move, rounded up to whole samples."""
     fast: bool = False
     """Whether effects are measured only where the choice needs them, not for each action alone."""
     allow_fallback: bool = True
@@ -60,10 +61,10 @@ def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[st
     broken = []
     if output.sqnr_db is not None and output.sqnr_db < objective.min_sqnr_db:
         broken.append(f"{output.output} has {output.sqnr_db:.1f} dB; the budget is {objective.min_sqnr_db:g} dB.")
-    channel = output.worst_channel_sqnr_db
+    channel = output.audible_channel_sqnr_db
     if channel is not None and channel < objective.min_channel_sqnr_db:
         broken.append(
-            f"Channel {output.worst_channel} of {output.output} has {channel:.1f} dB; "
+            f"Channel {output.audible_channel} of {output.output} has {channel:.1f} dB; "
             f"the budget is {objective.min_channel_sqnr_db:g} dB."
         )
     if output.dead_channels > objective.max_dead_channels:
@@ -71,8 +72,10 @@ def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[st
             f"{output.dead_channels} of {output.channels} channels of {output.output} no longer vary; "
             f"at most {objective.max_dead_channels} may."
         )
+    if output.not_finite:
+        broken.append(f"{output.not_finite} elements of {output.output} are no longer numbers.")
     flips = output.argmax_flips or 0
-    if flips > objective.max_argmax_flips * samples:
+    if flips > math.ceil(objective.max_argmax_flips * samples):
         broken.append(
             f"The greatest element of {output.output} moved in {flips} of {samples} samples; "
             f"at most {objective.max_argmax_flips:.0%} may."

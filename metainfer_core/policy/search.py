@@ -17,8 +17,17 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.candidates import Candidate, rank, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.integer_search import VARIANTS, Measured, alone, integer_actions, measured, mixed, quantized
-from metainfer_core.policy.objective import Objective, Precision, shortfalls
+from metainfer_core.policy.integer_search import (
+    Measured,
+    Variant,
+    alone,
+    integer_actions,
+    measured,
+    mixed,
+    quantized,
+    variants,
+)
+from metainfer_core.policy.objective import Objective, Precision, shortfalls, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -201,30 +210,40 @@ def _candidate(
 def _integer_candidates(
     structural: Draft, objective: Objective, tools: Tools
 ) -> tuple[list[Candidate], dict[str, Measured]]:
-    """INT8 in each variant; what each action of the best one does alone; a mix where none keeps to the budget."""
+    """INT8 in each variant, and a mix for each unit where none keeps to the budget; what each action does alone."""
     base = structural.branch()
     base.calibration = _with_new_tensors(structural, tools)
-    candidates: dict[str, Candidate] = {}
-    for index, (name, params) in enumerate(VARIANTS.items()):
-        tools.progress("measuring INT8 variants", index, len(VARIANTS))
-        draft = quantized(base, params, {})
-        taken = [other.draft.actions for other in candidates.values()]
-        if integer_actions(draft) and draft.actions not in taken:  # a unit may allow one granularity alone
-            candidates[name] = _candidate(name, draft, objective, tools)
-    if not candidates:
-        return [], {}
-    best = rank(list(candidates.values()), objective)[0]
-    actions = integer_actions(best.draft)
+    by_unit: dict[str, list[tuple[Variant, Candidate]]] = {}
+    tried = variants(base.spec)
+    for index, variant in enumerate(tried):
+        tools.progress("measuring INT8 variants", index, len(tried))
+        draft = quantized(base, variant.params, {})
+        known = [candidate.draft.actions for found in by_unit.values() for _, candidate in found]
+        if integer_actions(draft) and draft.actions not in known:  # a unit may allow one granularity alone
+            candidate = _candidate(variant.name, draft, objective, tools)
+            by_unit.setdefault(variant.unit, []).append((variant, candidate))
+    candidates: list[Candidate] = []
     effects: dict[str, Measured] = {}
-    for index, action in enumerate(actions if best.broken or not objective.fast else []):
-        tools.progress("measuring INT8 node by node", index, len(actions))
-        effects[action.id] = alone(base, action, tools.measure)
-    if best.broken:
-        tools.progress("searching what stays float", 0, 1)
-        together: Measured = best.effect if best.effect is not None else best.broken[0]
-        draft, effect = mixed(base, VARIANTS[best.name], actions, effects, together, objective, tools.measure)
-        candidates["mixed"] = _candidate(f"mixed: {best.name}", draft, objective, tools, effect)
-    return list(candidates.values()), effects
+    for found in by_unit.values():
+        variant, best = min(found, key=lambda entry: (bool(entry[1].broken), -_accuracy(entry[1]), entry[0].name))
+        candidates += [candidate for _, candidate in found]
+        if objective.fast and not best.broken:
+            continue
+        actions = integer_actions(best.draft)
+        for index, action in enumerate(actions):
+            tools.progress("measuring INT8 node by node", index, len(actions))
+            if action.id not in effects:
+                effects[action.id] = alone(base, action, tools.measure)
+        if best.broken:
+            tools.progress("searching what stays float", 0, 1)
+            together: Measured = best.effect if best.effect is not None else best.broken[0]
+            draft, effect = mixed(base, variant.params, actions, effects, together, objective, tools.measure)
+            candidates.append(_candidate(f"mixed, {variant.name}", draft, objective, tools, effect))
+    return candidates, effects
+
+
+def _accuracy(candidate: Candidate) -> float:
+    return worst_sqnr_db(candidate.effect) if candidate.effect is not None else float("-inf")
 
 
 def _with_new_tensors(structural: Draft, tools: Tools) -> Calibration:

@@ -198,7 +198,9 @@ class Quantize(ActionKind):
         calibration: Calibration | None,
     ) -> Action:
         target = group[0]
-        unit = unit_for(spec, target.op_type, "int8")
+        wanted = self.preferred.get("target_hw")
+        at = wanted if isinstance(wanted, str) else None
+        unit = unit_for(spec, target.op_type, "int8", at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
         ranges = _ranges(model, group, form, calibration) if calibration else {}
