@@ -132,8 +132,11 @@ def _remove_no_op(edit: Editor, node: ir.Node) -> bool:
 
 
 def _fold(edit: Editor, node: ir.Node) -> bool:
-    """Replaces a node whose result is known by constants; False if it is not known, or is an output of the model."""
-    if any(value.is_graph_output() for value in node.outputs):
+    """Replaces a node whose result is known by constants; False if it is not known.
+
+    An output of the model must be made by a node: there an Identity of the constant takes the node's place and id.
+    """
+    if node.op_type == "Identity" and node.outputs[0].is_graph_output():
         return False
     shape = static_shape(node.inputs[0]) if node.op_type in ("Shape", "Size") and node.inputs[0] is not None else None
     tensors: list[ir.TensorProtocol] | None
@@ -152,7 +155,16 @@ def _fold(edit: Editor, node: ir.Node) -> bool:
     if tensors is None:
         return False
     for value, tensor in zip(node.outputs, tensors, strict=True):
-        if value.uses():
+        if value.is_graph_output():
+            known = edit.constant(f"{value.name}_constant", tensor)
+            passed = ir.node(
+                "Identity", [known], name=node.name if value is node.outputs[0] else f"{node.name}_{value.name}"
+            )
+            passed.outputs[0].name = edit.value_name(f"{value.name}_passed")
+            passed.outputs[0].type, passed.outputs[0].shape = known.type, known.shape
+            edit.graph.insert_before(node, passed)
+            edit.replace(value, passed.outputs[0])
+        elif value.uses():
             edit.replace(value, edit.constant(f"{value.name}_folded", tensor), take_name=True)
     edit.record("fold_constant", node, why)
     edit.remove(node)
