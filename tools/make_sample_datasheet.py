@@ -1,4 +1,4 @@
-"""Writes samples/tarnholt_v200_datasheet.pdf: the data sheet of a chip that does not exist, to try the product on.
+"""Writes hwdoc_ingest/sample/tarnholt_v200_datasheet.pdf: the data sheet of a chip that does not exist, to try the product on.
 
 It has what makes real data sheets hard: ruled and unruled tables, Min/Typ/Max columns, footnotes that carry
 conditions, a value that is still to be determined, recommended beside required, two columns, and a scanned page.
@@ -31,7 +31,7 @@ from reportlab.platypus import (
     TableStyle,
 )
 
-OUTPUT = Path(__file__).parents[1] / "samples" / "tarnholt_v200_datasheet.pdf"
+OUTPUT = Path(__file__).parents[1] / "hwdoc_ingest" / "sample" / "tarnholt_v200_datasheet.pdf"
 STYLES = getSampleStyleSheet()
 BODY = ParagraphStyle("body", parent=STYLES["BodyText"], fontSize=9.5, leading=13)
 NOTE = ParagraphStyle("note", parent=BODY, fontSize=7.5, leading=10)
