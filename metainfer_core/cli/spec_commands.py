@@ -18,6 +18,7 @@ from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.diff import Change, diff, leaves
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.drift import TOLERANCE, drift, read_measured
 from metainfer_core.spec.edit import keep_comments
 from metainfer_core.spec.flat_profile import import_profile, is_flat_profile
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -45,6 +46,7 @@ def commands(app: typer.Typer) -> None:
         epilog="Example: meta-infer spec accept draft.yaml --output rk3588_v1.0.0.yaml --above 0.8 --choose 12",
     )(accept_draft)
     spec.command("import", epilog="Example: meta-infer spec import profile.yaml --output npu_v1.0.0.yaml")(import_flat)
+    spec.command("drift", epilog="Example: meta-infer spec drift rk3588 measured.yaml")(check_drift)
     spec.command("schema", epilog="Example: meta-infer spec schema > hardware_spec.schema.json")(schema)
     app.add_typer(spec, name="spec")
 
@@ -232,6 +234,21 @@ def import_flat(
     lines = [f"{output}: imported, with {len(spec.assumed)} assumptions:"]
     lines += [f"  {path}: {reason}" for path, reason in spec.assumed.items()]
     console.emit(json, {"spec": str(output), "assumed": dict(spec.assumed)}, "\n".join(lines))
+
+
+def check_drift(
+    spec: SpecName,
+    measured: Annotated[Path, typer.Argument(metavar="MEASURED.yaml", help="Field paths and their measured values.")],
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", min=0, max=10, help="Share that a value may lie outside its range.")
+    ] = TOLERANCE,
+    json: console.Json = False,
+) -> None:
+    """Holds measured values against the recorded ones; exit status 1 where one has drifted."""
+    found = drift(library.load(spec), read_measured(measured), tolerance)
+    data = {"values": [value.plain() | {"sentence": value.sentence} for value in found]}
+    console.emit(json, data, "\n".join(value.sentence for value in found) or "Nothing was measured.")
+    console.verdict(any(value.drifted for value in found))
 
 
 def schema(json: console.Json = False) -> None:

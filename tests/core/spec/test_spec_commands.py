@@ -157,6 +157,37 @@ def test_import_names_its_assumptions(command: Any) -> None:
     assert command("meta-infer", "spec", "import", "edgenpu_x1_v1.0.0.yaml", "--output", "x.yaml")[0] == 2
 
 
+def test_drift_is_told_with_its_size(command: Any, spec: Path) -> None:
+    Path("good.yaml").write_text(
+        "memories.dram.latency_cycles: 178 cycles\nl1_cache.latency_cycles: {mean: 3, std: 1}\n"
+    )
+    assert command("meta-infer", "spec", "drift", "tiny", "good.yaml")[0] == 0
+    Path("bad.yaml").write_text("memories.dram.bandwidth_gbps: 10.5 GB/s\nmemories.dram.latency_cycles: 120\n")
+    status, out, _ = command("meta-infer", "spec", "drift", "tiny", "bad.yaml")
+    assert status == 1
+    assert out.splitlines() == [
+        "memories.dram.bandwidth_gbps has drifted: recorded 12.8, measured 10.5 (-18.0%)",
+        "memories.dram.latency_cycles holds: recorded {min: 100, typ: 120, max: 180, std: 5}, measured 120 (+0.0%)",
+    ]
+    assert command("meta-infer", "spec", "drift", "tiny", "bad.yaml", "--tolerance", "0.2")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("memories.dram.bandwidth: 3\n", "is no quantity of a spec"),
+        ("memories.dram.bandwidth_gbps: 3 MHz\n", "is a frequency"),
+        ("power_typ_w: 3 W\n", "records no power_typ_w"),
+        ("- 3\n", "map field paths to values"),
+    ],
+)
+def test_measurements_that_fit_nothing_are_bad_input(command: Any, spec: Path, text: str, told: str) -> None:
+    Path("m.yaml").write_text(text)
+    status, _, err = command("meta-infer", "spec", "drift", "tiny", "m.yaml")
+    assert status == 2
+    assert told in err
+
+
 def test_the_schema_is_printed(command: Any) -> None:
     status, out, _ = command("meta-infer", "spec", "schema", "--json")
     assert status == 0
