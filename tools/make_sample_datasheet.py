@@ -1,4 +1,4 @@
-"""Writes hwdoc_ingest/sample/tarnholt_v200_datasheet.pdf: the data sheet of a chip that does not exist, to try the product on.
+"""Writes the sample: the data sheet of a chip that does not exist, to try the product on.
 
 It has what makes real data sheets hard: ruled and unruled tables, Min/Typ/Max columns, footnotes that carry
 conditions, a value that is still to be determined, recommended beside required, two columns, and a scanned page.

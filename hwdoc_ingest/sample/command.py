@@ -18,9 +18,9 @@ from metainfer_core.files import read_bytes, write_bytes
 DATASHEET = "tarnholt_v200_datasheet.pdf"
 MODEL = "ch_ppocr_mobile_v2.0_cls_mobile.onnx"
 NOTICE = """\
-text_direction.onnx is the text-direction classifier of PaddleOCR (PP-OCR mobile v2.0), converted to ONNX by RapidOCR, as the
-Python package rapidocr carries it. Both are licensed under the Apache License 2.0. It was copied from the installed package
-unchanged.
+text_direction.onnx is the text-direction classifier of PaddleOCR (PP-OCR mobile v2.0), converted to ONNX by RapidOCR,
+as the Python package rapidocr carries it. Both are licensed under the Apache License 2.0. It was copied from the
+installed package unchanged.
 
 tarnholt_v200_datasheet.pdf describes a chip that does not exist. It and the two data files were made for this sample.
 """
