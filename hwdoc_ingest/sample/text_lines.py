@@ -6,11 +6,11 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 HEIGHT, WIDTH = 48, 192
-WORDS = (
-    "memory clock latency bandwidth cache sensor channel reset vector voltage camera align burst transfer scale "
-    "weight bias kernel tensor layer input output register address bank core unit power heat limit safe review "
-    "approve sign build measure page table value range must may 128 KB 0x4000 2.5 V 800 MHz 64 bytes 12 cycles"
-).split()  # noqa: SIM905 - one word a line would hide the list
+VOCABULARY = """
+memory clock latency bandwidth cache sensor channel reset vector voltage camera align burst transfer scale weight bias
+kernel tensor layer input output register address bank core unit power heat limit safe review approve sign build measure
+page table value range must may 128 KB 0x4000 2.5 V 800 MHz 64 bytes 12 cycles
+"""
 
 
 def text_lines(count: int, seed: int) -> dict[str, np.ndarray]:
@@ -26,7 +26,7 @@ def text_lines(count: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def _line(generator: np.random.Generator, upside_down: bool) -> np.ndarray:
-    text = " ".join(generator.choice(WORDS, size=int(generator.integers(2, 5))))
+    text = " ".join(generator.choice(VOCABULARY.split(), size=int(generator.integers(2, 5))))
     paper, ink = int(generator.integers(200, 256)), int(generator.integers(0, 90))
     font = ImageFont.load_default(size=int(generator.integers(24, 34)))
     left, top, right, bottom = font.getbbox(text)
