@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ class Region:
     size: int | None
     cell: Cell
     """The first cell of the entry."""
+    on_bus: str = ""
+    """The bus of another file that the base is an address on, where this file does not say where that bus stands."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def regions(node: Node) -> tuple[Region, ...]:
     found = node.properties.get("reg")
     if found is None or node.parent is None:
         return ()
-    address_cells, size_cells = _widths(node.parent)
+    address_cells, size_cells = _widths_of_reg(node, node.parent, found.cells)
     width = address_cells + size_cells
     if not 0 < address_cells <= 4 or not 0 <= size_cells <= 2 or len(found.cells) % width:
         return ()
@@ -47,9 +50,29 @@ def regions(node: Node) -> tuple[Region, ...]:
         base = _joined(found.cells[index : index + address_cells])
         size = _joined(found.cells[index + address_cells : index + width]) if size_cells else None
         translated = None if base is None else _translated(base, node.parent)
-        if translated is not None:
+        bus = _foreign_bus(node) if size_cells else ""
+        if bus and base is not None:
+            entries.append(Region(base, size, found.cells[index], bus))
+        elif translated is not None:
             entries.append(Region(translated, size, found.cells[index]))
     return tuple(entries)
+
+
+def _foreign_bus(node: Node) -> str:
+    """The bus that a node extends when that bus stands in another file."""
+    bus = node.parent
+    return bus.name if bus is not None and bus.name.startswith("&") and "ranges" not in bus.properties else ""
+
+
+def _widths_of_reg(node: Node, parent: Node, cells: tuple[Cell, ...]) -> tuple[int, int]:
+    """Cells of an address and of a size; where another file says it, those that make the address the node's own."""
+    unit = re.fullmatch(r"[^@]*@([0-9a-fA-F]+)", node.name)
+    if "#address-cells" not in parent.properties and unit:
+        for address_cells, size_cells in ((2, 2), (1, 1), (2, 1), (1, 2)):
+            fits = len(cells) % (address_cells + size_cells) == 0
+            if cells and fits and _joined(cells[:address_cells]) == int(unit[1], 16):
+                return address_cells, size_cells
+    return _widths(parent)
 
 
 def _widths(node: Node) -> tuple[int, int]:

@@ -37,15 +37,26 @@ def _state(node: Node) -> str:
     return "disabled in this file" if node.disabled else ""
 
 
+def _place(region: Region) -> str:
+    return f"address on {region.on_bus}, which stands in another file" if region.on_bus else ""
+
+
 def _registers(node: Node, place: tuple[Region, ...], said: Said) -> Iterator[Candidate]:
     names = node.texts("reg-names")
     for index, region in enumerate(place):
         further = f" ({names[index]})" if index < len(names) else f" (reg {index + 1})"
         instance = node.title + further if index else node.title
         found = node.properties["reg"]
-        condition = _state(node) or None
+        condition = "; ".join(part for part in (_place(region), _state(node)) if part)
+        confidence = 0.7 if region.on_bus else 0.99
         yield said(
-            "mmio.base", region.base, found, cell=region.cell, instance=instance, condition=condition, confidence=0.99
+            "mmio.base",
+            region.base,
+            found,
+            cell=region.cell,
+            instance=instance,
+            condition=condition,
+            confidence=confidence,
         )
 
 
@@ -63,7 +74,7 @@ def _memory(node: Node, place: tuple[Region, ...], said: Said) -> list[Candidate
     for index, region in enumerate(place):
         found, cell = node.properties["reg"], region.cell
         instance = _memory_name(node, index, len(place), cell)
-        condition = "reserved for software" if reserved else _state(node)
+        condition = "reserved for software" if reserved else _place(region) or _state(node)
         candidates.append(
             said("memory.region.base", region.base, found, cell=cell, instance=instance, condition=condition)
         )

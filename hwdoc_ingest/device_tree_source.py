@@ -30,6 +30,7 @@ _DIRECTIVE = re.compile(r"/([a-z0-9-]+)/")
 _TEXT = re.compile(r'"((?:\\.|[^"\\])*)"')
 _REFERENCE = re.compile(r"&\{[^}\n]*\}|&[A-Za-z_]\w*")
 _CELL = re.compile(r"&\{[^}\n]*\}|&[A-Za-z_]\w*|'(?:\\.|[^'\\])'|[\w][\w,.#-]*|\(")
+_MACRO = re.compile(r"[A-Za-z_]\w*")
 _BYTES = re.compile(r"\[[0-9A-Fa-f\s]*\]")
 _ESCAPE = re.compile(r"\\(.)", re.S)
 
@@ -106,7 +107,7 @@ class _Parser:
             pieces.append(re.sub(r"[^\n]", " ", between) if any(switched_off) else between)
             pieces.append(blank(match))
             end = match.end()
-        return "".join([*pieces, text[end:]])
+        return re.sub(r"\\(?=[ \t]*\n)", " ", "".join([*pieces, text[end:]]))
 
     def _line(self, offset: int) -> int:
         return bisect.bisect_right(self.line_starts, offset)
@@ -154,17 +155,28 @@ class _Parser:
             self._directive(directive[1], node)
             return
         labels = []
-        while label := self._take(_LABEL):
-            labels.append(label[1])
-        self._skip()
-        begin = self.at
-        name = self._take(_NAME)
-        if not name:
-            raise self._fault("A node, a property or '}' was expected.")
+        while True:
+            self._skip()
+            begin = self.at
+            if label := self._take(_LABEL):
+                labels.append(label[1])
+                continue
+            name = self._take(_NAME)
+            if not name:
+                raise self._fault("A node, a property or '}' was expected.")
+            if self._takes("("):  # a macro that stands for a label, a name or a whole statement
+                self._balanced()
+                if self._takes(":"):
+                    continue
+            break
+        words = self.text[begin : self.at].strip()
         if self._takes("{"):
-            self._body(self._opened(node, name[0], labels, self._line(begin)), depth + 1)
+            self._body(self._opened(node, words, labels, self._line(begin)), depth + 1)
+        elif words != name[0] and not self.text.startswith("=", self._skip()):
+            self.notes.append(f"line {self._line(begin)}: {words[:60]} is a macro that is not known here.")
+            self._takes(";")
         else:
-            self._property(node, name[0], begin)
+            self._property(node, words, begin)
 
     def _body(self, node: Node, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -240,6 +252,12 @@ class _Parser:
                     texts.append(_ESCAPE.sub(r"\1", text[1]))
                 elif reference := self._take(_REFERENCE):
                     texts.append(reference[0])
+                elif macro := self._take(_MACRO):  # it stands for a text or a whole value
+                    if self._takes("("):
+                        self._balanced()
+                    elif self.text.startswith('"', self._skip()):
+                        continue
+                    self.notes.append(f"line {self._line(begin)}: {macro[0]} in {name} is defined elsewhere.")
                 elif not self._take(_BYTES) and not (directive and directive[1] == "incbin"):
                     raise self._fault(f"A value of the property {name!r} was expected.")
                 if not self._takes(","):

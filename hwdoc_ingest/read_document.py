@@ -33,11 +33,13 @@ _OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
     (b"{\\rtf", "an RTF text; save it as PDF"),
 )
 _DEVICE_TREE = re.compile(
-    rb"/dts-v1/|/plugin/|/delete-(?:node|property)/"
+    rb"/dts-v1/|/plugin/|/delete-(?:node|property)/|^[ \t]*#include[ \t]*[\"<][^\"\n>]*\.dtsi?[\">]"
     rb"|^[ \t]*(?:\w+[ \t]*:[ \t]*)*(?:/|&\w+|&\{[^}\n]*\}|[\w,.+-]+@[\w,.]+)[ \t]*\{",
     re.M,
 )
-"""A directive, or a line that opens the root, an extended node or one with a unit address."""
+"""A directive, an included tree, or a line that opens the root, an extended node or one with a unit address."""
+_NODE = re.compile(rb"^[ \t]*(?:[\w()]+[ \t]*:[ \t]*)*[\w,.+-]+[ \t]*\{[ \t]*\r?$", re.M)
+"""A line that opens any node; much else looks like it, so that it counts only with a `};`."""
 
 
 def read_document(path: Path, key: str, progress: Progress) -> Reading:
@@ -135,7 +137,7 @@ def _kind_of_text(path: Path, start: bytes) -> Kind:
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"<"):
         return _kind_of_xml(path, text)
-    if not utf16 and _DEVICE_TREE.search(text):
+    if not utf16 and (_DEVICE_TREE.search(text) or (_NODE.search(text) and b"};" in text)):
         return "device-tree"
     first = next((line for line in text.splitlines() if line.strip()), b"")
     if utf16 or any(mark in first for mark in (b",", b";", b"\t", b"|")):

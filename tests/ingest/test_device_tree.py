@@ -186,6 +186,32 @@ def test_riscv_interrupts_of_a_plic(tmp_path):
     assert 3 not in {value for (field, _), value in fields.items() if field == "interrupts.irq"}
 
 
+def test_what_another_file_includes(tmp_path):
+    """A bus that is only extended here, and a root whose widths stand elsewhere."""
+    text = """&bus { uart: serial@2800000 { reg = <0x0 0x2800000 0x0 0x100>; }; };
+    &i2c { sensor@48 { reg = <0x48>; }; };
+    / { spi: spi@12d20000 { reg = <0x12d20000 0x100>; }; };"""
+    reading = read(tmp_path, text)
+    assert said(reading) == {("mmio.base", "uart"): "0x2800000", ("mmio.base", "spi"): "0x12d20000"}
+    uart = next(c for c in reading.candidates if c.instance == "uart")
+    assert (uart.confidence, uart.condition) == (0.7, "address on &bus, which stands in another file")
+
+
+def test_macros_in_the_place_of_values_labels_and_statements(tmp_path):
+    text = """/ { LABEL(x): node { function = LED_STATUS; pins = PIN(1, 2); name = PRE "fix"; after = <1>; };
+    PINS(gpa0, (1 + 2));
+    long = "one", \\
+      "two"; };"""
+    tree = parse_source(text.replace("\\\\", "\\"), tmp_path)
+    assert tree.root.children["node"].number("after") == 1
+    assert tree.root.texts("long") == ("one", "two")
+    assert [note.split(": ")[1] for note in tree.notes] == [
+        "LED_STATUS in function is defined elsewhere.",
+        "PIN in pins is defined elsewhere.",
+        "PINS(gpa0, (1 + 2)) is a macro that is not known here.",
+    ]
+
+
 def test_the_same_core_with_other_caches_stays_apart(tmp_path):
     def core(at, size):
         return f'cpu@{at} {{ device_type = "cpu"; compatible = "arm,cortex-a7"; i-cache-size = <{size}>; }};'
