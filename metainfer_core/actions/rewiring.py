@@ -123,6 +123,21 @@ def mark_origin(new: ir.Node, originals: Sequence[ir.Node]) -> None:
     new.metadata_props[FROM] = ",".join(ids)
 
 
-def followers(model: ir.Model, leader: ir.Node) -> tuple[ir.Node, ...]:
+def followers(leader: ir.Node) -> tuple[ir.Node, ...]:
     """The nodes whose results the leader's kernel also computes, in order."""
-    return tuple(other for other in model.graph if other.metadata_props.get(FUSED_WITH) == leader.name)
+    found: list[ir.Node] = []
+    waiting = [leader]
+    while waiting:
+        for value in waiting.pop().outputs:
+            near = readers(value)
+            behind = (far for reader in near if reader.op_type == "QuantizeLinear" for far in _behind_pair(reader))
+            for reader in (*near, *behind):
+                if reader.metadata_props.get(FUSED_WITH) == leader.name and reader not in found:
+                    found.append(reader)
+                    waiting.append(reader)
+    return tuple(found)
+
+
+def _behind_pair(quantize: ir.Node) -> tuple[ir.Node, ...]:
+    """The nodes that read a tensor through its QuantizeLinear and DequantizeLinear."""
+    return tuple(reader for pair in readers(quantize.outputs[0]) for reader in readers(pair.outputs[0]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.activations import CLAMPS
-from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of, raw
+from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of
 from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, only_reader, readers
 from metainfer_core.graph.shapes import static_shape
 
@@ -36,39 +36,64 @@ class Stored:
     """Compute units that touch it, sorted."""
 
 
-def stored_tensors(model: ir.Model) -> tuple[Stored, ...]:
-    """All activations of a model with static shapes, in the order in which they are made."""
+def stored_tensors(model: ir.Model, owner: str | None = None) -> tuple[Stored, ...]:
+    """All activations of a model with static shapes, in the order in which they are made; or those of one owner."""
     order = {node: index for index, node in enumerate(n for n in model.graph if n.op_type not in CONVERSIONS)}
-    views: dict[ir.Value, list[ir.Value]] = {}
-    made = [value for value in model.graph.inputs if not value.is_initializer()]
-    made += [value for node in order for value in node.outputs if _is_stored(node, value)]
-    roots: dict[ir.Value, ir.Value] = {}
-    for value in made:
-        producer = value.producer()
-        source = producer.inputs[0] if producer is not None and producer.op_type in VIEWS else None
-        if source is not None and array_of(source) is None:
-            roots[value] = roots.get(raw(source), raw(source))
-            views.setdefault(roots[value], []).append(value)
-    return tuple(_stored(order, value, views.get(value, []), len(order)) for value in made if value not in roots)
+    inputs = [value for value in model.graph.inputs if not value.is_initializer()]
+    made = [*inputs, *(value for node in order for value in node.outputs if not _is_view(node))]
+    wanted = [value for value in made if owner is None or _owner(value) == owner]
+    return tuple(_stored(order, value, len(order)) for value in wanted if _is_stored(value))
 
 
-def _is_stored(node: ir.Node, value: ir.Value) -> bool:
-    """False for what only the kernel that makes it sees."""
-    reader = only_reader(value)
-    follows = reader is not None and reader.metadata_props.get(FUSED_WITH) == node.name
+def bytes_shared(value: ir.Value) -> tuple[ir.Value, ...]:
+    """The tensor, its views, and the integer and dequantized forms of each."""
+    found: list[ir.Value] = []
+    for tensor in (value, *_views(value)):
+        found.append(tensor)
+        pair = pair_of(tensor)
+        found += [form for form in (*pair.inputs[:1], *pair.outputs) if form is not None] if pair is not None else []
+    return tuple(found)
+
+
+def _owner(value: ir.Value) -> str:
+    producer = value.producer()
+    return str(producer.name) if producer is not None else str(value.name)
+
+
+def _is_view(node: ir.Node) -> bool:
+    return node.op_type in VIEWS and array_of(node.inputs[0]) is None
+
+
+def _views(value: ir.Value) -> list[ir.Value]:
+    """All tensors that are the same bytes, from view to view."""
+    found: list[ir.Value] = []
+    for tensor in _forms(value):
+        for reader in readers(tensor):
+            if _is_view(reader) and reader.inputs[0] is tensor:
+                found += [reader.outputs[0], *_views(reader.outputs[0])]
+    return found
+
+
+def _forms(value: ir.Value) -> tuple[ir.Value, ...]:
+    """A tensor as its readers see it: as it is, and dequantized where a pair stands on it."""
+    pair = pair_of(value)
+    return (value, pair.outputs[0]) if pair is not None else (value,)
+
+
+def _is_stored(value: ir.Value) -> bool:
+    """False for what only the kernel that makes it sees, and for what nobody reads."""
+    reader, producer = only_reader(value), value.producer()
+    follows = reader is not None and producer is not None and reader.metadata_props.get(FUSED_WITH) == producer.name
     unused = not value.uses() and not value.is_graph_output()
     return not unused and not (follows and (reader is None or reader.op_type in CLAMPS or pair_of(value) is None))
 
 
-def _stored(order: dict[ir.Node, int], value: ir.Value, views: list[ir.Value], end: int) -> Stored:
+def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:
     producer = value.producer()
-    users: list[ir.Node] = []
-    leaves = False
-    for tensor in (value, *views):
-        pair = pair_of(tensor)
-        seen = (tensor, pair.outputs[0]) if pair is not None else (tensor,)
-        leaves = leaves or any(one.is_graph_output() for one in seen)
-        users += [reader for one in seen for reader in readers(one) if reader in order]
+    views = _views(value)
+    forms = [form for tensor in (value, *views) for form in _forms(tensor)]
+    users = [reader for form in forms for reader in readers(form) if reader in order]
+    leaves = any(form.is_graph_output() for form in forms)
     start = order[producer] if producer is not None else 0
     last = max((order[user] for user in users), default=start)
     touching = {
@@ -77,7 +102,7 @@ def _stored(order: dict[ir.Node, int], value: ir.Value, views: list[ir.Value], e
     return Stored(
         name=str(value.name),
         views=tuple(str(view.name) for view in views),
-        owner=str(producer.name) if producer is not None else str(value.name),
+        owner=_owner(value),
         size_bytes=_bytes_of(value, producer),
         start=start,
         end=end if leaves else last + 1,
@@ -87,7 +112,7 @@ def _stored(order: dict[ir.Node, int], value: ir.Value, views: list[ir.Value], e
 
 
 def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
-    """Int8 where the node that makes it computes on integers; both forms where a float tensor is also converted."""
+    """Int8 where the node that makes it computes on integers; both forms where it is stored as float32, too."""
     count = 1
     for extent in static_shape(value) or (0,):
         count *= extent
@@ -97,4 +122,5 @@ def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
         return count * width
     whole = producer is not None and computes_on_integers(producer)
     only_converted = all(reader.op_type == "QuantizeLinear" for reader in readers(value))
-    return count if whole and only_converted else count * (width + 1)
+    real = 0 if whole and only_converted and not pair.outputs[0].is_graph_output() else width
+    return count * (1 + real)

@@ -56,7 +56,7 @@ class KeepFloat(ActionKind):
     def because(self, model: ir.Model, spec: HardwareSpec, target: ir.Node, cause: Cause, reason: Reason) -> Action:
         """The action for one node with its reason; also for reasons that are measured elsewhere."""
         unit = unit_for(spec, target.op_type, "float32")
-        group = (target, *followers(model, target))
+        group = (target, *followers(target))
         return Action(
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
@@ -116,5 +116,5 @@ def _cause(model: ir.Model, spec: HardwareSpec, candidate: ir.Node) -> tuple[Cau
     if isinstance(unit, NoUnit):
         value = describe(spec, unit.spec_field)
         return "no_integer_unit", Reason(claim=unit.reason, spec_field=unit.spec_field, spec_value=value)
-    reason = unit_against(spec, (candidate, *followers(model, candidate)), None)
+    reason = unit_against(spec, (candidate, *followers(candidate)), None)
     return ("no_integer_unit", Reason(claim=reason, law=LAW)) if reason else None

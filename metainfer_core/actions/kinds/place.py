@@ -8,8 +8,8 @@ import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.rewiring import MEMORY
-from metainfer_core.actions.stored_tensors import Stored, stored_tensors
+from metainfer_core.actions.rewiring import MEMORY, nodes_by_id
+from metainfer_core.actions.stored_tensors import Stored, bytes_shared, stored_tensors
 from metainfer_core.actions.units import describe
 from metainfer_core.errors import DoesNotFitError
 from metainfer_core.memory.plan import plan
@@ -65,14 +65,12 @@ class Place(ActionKind):
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """The memory must exist, hold activations, be reachable, and be large enough for the tensor alone."""
         params = PlaceParams.from_plain(action.params)
-        known = {tensor.name: tensor for tensor in stored_tensors(model)}
+        known = {tensor.name: tensor for tensor in stored_tensors(model, owner=action.nodes[0])}
         reason: str | None = None
         for name, memory_name in params.memory.items():
             memory, tensor = spec.memories.get(memory_name), known.get(name)
             if tensor is None:
-                reason = f"The model stores no tensor {name} of its own."
-            elif tensor.owner != action.nodes[0]:
-                reason = f"{name} is made by {tensor.owner}, not by {action.nodes[0]}."
+                reason = f"{action.nodes[0]} stores no tensor {name}."
             elif memory is None:
                 has = ", ".join(sorted(spec.memories)) or "none"
                 reason = f"The spec has no memory {memory_name} (memories); it has {has}."
@@ -85,16 +83,11 @@ class Place(ActionKind):
     def rewrite(self, model: ir.Model, action: Action) -> None:
         """Marks the tensor, its integer form and its views."""
         params = PlaceParams.from_plain(action.params)
-        marks = dict(params.memory)
-        for tensor in stored_tensors(model):
-            for view in tensor.views if tensor.name in marks else ():
-                marks[view] = marks[tensor.name]
-        for value in (*model.graph.inputs, *(output for node in model.graph for output in node.outputs)):
-            name = str(value.name)
-            for suffix in ("", ".quantized", ".dequantized"):
-                memory = marks.get(name.removesuffix(suffix)) if name.endswith(suffix) else None
-                if memory is not None:
-                    value.metadata_props[MEMORY] = memory
+        owner = nodes_by_id(model).get(action.nodes[0])
+        for value in owner.outputs if owner is not None else model.graph.inputs:
+            memory = params.memory.get(str(value.name))
+            for form in bytes_shared(value) if memory is not None else ():
+                form.metadata_props[MEMORY] = str(memory)
 
     def sentence(self, action: Action) -> str:
         """What happens, in one sentence."""

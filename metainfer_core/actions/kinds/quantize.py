@@ -95,7 +95,7 @@ class Quantize(ActionKind):
             if candidate.op_type not in HEAVY and not any(fed):
                 continue  # away from quantized neighbours, INT8 would only add conversions
             form = integer_form(candidate)
-            group = (candidate, *followers(model, candidate))
+            group = (candidate, *followers(candidate))
             if isinstance(form, str):
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=form)
                 continue
@@ -116,10 +116,10 @@ class Quantize(ActionKind):
         form = integer_form(target) if target is not None else ""
         if target is None or isinstance(form, str):
             return action
-        nodes = tuple(dict.fromkeys((*action.nodes, *(str(member.name) for member in followers(model, target)))))
+        nodes = tuple(dict.fromkeys((*action.nodes, *(str(member.name) for member in followers(target)))))
         ranges = action.params.get("ranges", {})
         if calibration is not None and isinstance(ranges, dict):
-            ranges = {**_ranges(model, (target, *followers(model, target)), form, calibration), **ranges}
+            ranges = {**_ranges(model, (target, *followers(target)), form, calibration), **ranges}
         return action.with_nodes(nodes).with_params({"ranges": ranges} if ranges else {})
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
@@ -130,7 +130,7 @@ class Quantize(ActionKind):
 
     def _reason_against(self, model: ir.Model, spec: HardwareSpec, action: Action, target: ir.Node) -> str | None:
         params = QuantizeParams.from_plain(action.params)
-        group = (target, *followers(model, target))
+        group = (target, *followers(target))
         form = integer_form(target)
         reason = (
             sensitivity_against(spec, group)
@@ -174,7 +174,7 @@ class Quantize(ActionKind):
                 pair = pair_of(source)
                 affine = parameters_of(pair) if pair is not None else affine
             quantize_output(model, value, affine, target)
-        for member in (target, *followers(model, target)):
+        for member in (target, *followers(target)):
             if params.target_hw:
                 member.metadata_props[UNIT] = params.target_hw
 
@@ -304,7 +304,7 @@ def _activation_inputs(target: ir.Node, form: IntegerForm) -> tuple[ir.Value, ..
 
 def _outputs(model: ir.Model, target: ir.Node) -> tuple[ir.Value, ...]:
     """The tensors that the node's kernel stores, and the codes that a fused table is looked up by."""
-    fused = followers(model, target)
+    fused = followers(target)
     if not fused:
         return tuple(value for value in target.outputs if value.uses() or value.is_graph_output())
     last = fused[-1]
