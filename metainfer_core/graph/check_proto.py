@@ -104,6 +104,11 @@ def _check_value(value: onnx.ValueInfoProto, source: str) -> None:
             "Only dense tensors are handled.",
             "Export the model so that it takes, makes and passes on tensors only.",
         )
+    if value.type.tensor_type.elem_type not in onnx.TensorProto.DataType.values():
+        raise InputError(
+            f"{source}: the element type {value.type.tensor_type.elem_type} of the value {value.name!r} is not known.",
+            fix="Export the model again.",
+        )
     if value.type.tensor_type.elem_type == onnx.TensorProto.STRING:
         raise UnsupportedError(
             f"{source}: the value {value.name!r} holds text.",

@@ -167,7 +167,7 @@ def _load(tensor: onnx.TensorProto, external: ExternalData, source: str) -> None
         return
     try:
         ir.serde.deserialize_tensor(tensor).numpy()
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AssertionError) as error:  # onnx_ir asserts which field holds the data
         raise _broken(tensor.name, source, f"shape {list(tensor.dims)}: {error}") from error
 
 

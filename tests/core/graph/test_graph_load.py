@@ -286,6 +286,8 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "short data": (constant(data_type=FLOAT, dims=[4, 4], raw_data=b"abc"), "has 3 bytes"),
     "few numbers": (constant(data_type=FLOAT, dims=[4], float_data=[1, 2]), "data of tensor 'w'"),
     "unknown element": (constant(data_type=99, dims=[4]), "element type 99"),
+    "numbers of another type": (constant(data_type=FLOAT, dims=[2], int64_data=[1, 2]), "data of tensor 'w'"),
+    "unknown input type": (relu_of([1], element=102), "element type 102 of the value 'x'"),
     "negative shape": (constant(data_type=FLOAT, dims=[-4]), r"shape is \[-4\]"),
 }
 
