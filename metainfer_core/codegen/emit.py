@@ -74,10 +74,12 @@ def sources(plan: CompilePlan, constants: Mapping[str, bytes], backend: Backend,
 def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
     context = table(plan, backend.name, model)
     program = plan.program
+    index_of = {location.tensor: index for index, location in enumerate(plan.locations)}
     called = []
     for index, row in enumerate(context["steps"]):
         if row["is_called"]:
-            called.append({**row, **_call(program.steps[index], index)})
+            step = program.steps[index]
+            called.append({**row, **_call(step, index), "zero_points": _zero_points(step, index_of)})
     parts = {
         f"{at // STEPS_PER_FILE:03}": called[at : at + STEPS_PER_FILE] for at in range(0, len(called), STEPS_PER_FILE)
     }
@@ -132,6 +134,20 @@ def _call(step: Step, index: int) -> dict[str, object]:
         "pointers": [f"input<{index}, {at}, {described.inputs[0].c_type}>()" for at in range(len(step.inputs))],
         "arguments": _arguments(described, index),
     }
+
+
+def _zero_points(step: Step, index_of: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Params that are zero points, each with the tensor whose it is."""
+    described = signature(step.kernel)
+    fields = {field.name for field in described.fields} & set(step.params)
+    of_input = {"input_zero_point": 0, "left_zero_point": 0, "right_zero_point": 1}
+    found = [(name, index_of[step.inputs[at]]) for name, at in of_input.items() if name in fields]
+    has_table = any(
+        argument.name == "table" and name for argument, name in zip(described.inputs, step.inputs, strict=False)
+    )
+    if "output_zero_point" in fields and not has_table:
+        found.append(("output_zero_point", index_of[step.outputs[0]]))
+    return found
 
 
 def _arguments(described: Signature, index: int) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from metainfer_core.codegen.backend import Backend
+from metainfer_core.codegen.private_folder import private_folder
 from metainfer_core.errors import DefectError, UnsupportedError
 from metainfer_core.verify.reference import Progress, quiet
 
@@ -21,11 +21,11 @@ def build(files: Mapping[str, bytes], goal: str, product: str, backend: Backend,
 
     Raises:
         UnsupportedError: a program that is needed is not installed.
+        InputError: the temporary folder cannot be written.
         DefectError: the sources do not compile.
     """
     find_programs(backend)
-    with tempfile.TemporaryDirectory(prefix="metainfer-build-") as name:
-        folder = Path(name)
+    with private_folder("build") as folder:
         for path, data in files.items():
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)

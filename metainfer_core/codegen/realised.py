@@ -11,11 +11,13 @@ from typing import Literal
 
 from metainfer_core.codegen.elf import section
 from metainfer_core.codegen.package import Package
+from metainfer_core.codegen.scales import check_scales
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.program import ElementType
 from metainfer_core.verify.realised_graph import Arena, RealisedGraph, RealisedStep, RealisedTensor
 
 SECTION = ".metainfer"
+WEIGHTS_SECTION = ".metainfer_weights"
 MAGIC = b"metainf1"
 ABSENT = 0xFFFFFFFF
 NOWHERE = 0xFFFFFFFFFFFFFFFF
@@ -28,14 +30,22 @@ STEP = struct.Struct("<2Q 4I 2I 2I 2I")
 
 
 def read_realised(package: Package) -> RealisedGraph:
-    """The graph that the package's binary executes. Raises InputError where the binary is not one of ours."""
-    return read_table(section(package.binary, SECTION))
+    """The graph that the package's binary executes.
+
+    Raises:
+        InputError: the binary is not one of ours.
+        DefectError: a kernel computes with other scales than the table declares.
+    """
+    graph, constants = read_table(section(package.binary, SECTION), section(package.binary, WEIGHTS_SECTION))
+    check_scales(graph, constants)
+    return graph
 
 
-def read_table(data: bytes) -> RealisedGraph:
-    """The graph in the bytes of a realised table."""
+def read_table(data: bytes, weights: bytes) -> tuple[RealisedGraph, dict[str, bytes]]:
+    """The graph in the bytes of a realised table, and the bytes of each constant out of the linked weights."""
     try:
-        return _Table(data).graph()
+        table = _Table(data)
+        return table.graph(), table.constants(weights)
     except (struct.error, IndexError, ValueError) as error:
         raise InputError("The table in the built binary is broken.", f"{error}.", "Build the package again.") from error
 
@@ -97,6 +107,16 @@ class _Table:
             tensors=(*tensors, *scratches),
             arenas=arenas,
         )
+
+    def constants(self, weights: bytes) -> dict[str, bytes]:
+        """The bytes of each constant, by name."""
+        found = {}
+        for size, _, offset, name, *_ in self.tensor_rows:
+            if offset != NOWHERE:
+                if offset + size > len(weights):
+                    raise ValueError("a constant ends after the weights")
+                found[self._text(name)] = weights[offset : offset + size]
+        return found
 
     def _scratch(self, step: int, row: tuple[int, ...]) -> RealisedTensor:
         """The working space of a step, as a tensor of bytes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from metainfer_core.codegen.catalog import backend
 from metainfer_core.codegen.package import Package, Port
+from metainfer_core.codegen.private_folder import private_folder
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.errors import InputError, ObligationFailed
 from metainfer_core.verify.realised_graph import RealisedGraph
@@ -70,8 +70,7 @@ def execute(
         ObligationFailed: the binary failed, or took too long.
     """
     arrays = check_inputs(package, inputs)
-    with tempfile.TemporaryDirectory(prefix="metainfer-run-") as name:
-        folder = Path(name)
+    with private_folder("run") as folder:
         command = _command(package, folder)
         for index, array in enumerate(arrays):
             path = folder / f"input_{index}.bin"
@@ -103,9 +102,8 @@ def execute(
 
 def supported_variants(package: Package) -> tuple[str, ...]:
     """Instruction sets of the package that this machine, or the emulator, can run, best first."""
-    with tempfile.TemporaryDirectory(prefix="metainfer-run-") as name:
-        command = [*_command(package, Path(name)), "--variants"]
-        return tuple(_run(command, Path(name), TIME_LIMIT_S)["variants"])
+    with private_folder("run") as folder:
+        return tuple(_run([*_command(package, folder), "--variants"], folder, TIME_LIMIT_S)["variants"])
 
 
 def _command(package: Package, folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ from metainfer_core.codegen.elf import section
 from metainfer_core.codegen.emit import c_text, comment, identifier
 from metainfer_core.codegen.make import build
 from metainfer_core.codegen.package import Package, read_package, write_package
-from metainfer_core.codegen.realised import SECTION, read_realised, read_table
+from metainfer_core.codegen.realised import SECTION, WEIGHTS_SECTION, read_realised, read_table
 from metainfer_core.codegen.run import execute, run_package, supported_variants
 from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import InputError, MetaInferError, ObligationFailed
@@ -229,7 +229,7 @@ def test_a_broken_table_ends_in_one_error(native: Package) -> None:
         flipped = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
         for broken in (whole[:at], flipped):
             try:
-                read_table(broken)
+                read_table(broken, section(native.binary, WEIGHTS_SECTION))
             except InputError:
                 continue
 
@@ -242,6 +242,14 @@ def test_the_microbenchmarks_measure_something(native: Package, tmp_path: Path) 
     done = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60)
     for key in ("main_memory_read_gbps", "first_level_read_gbps", "float32_gmacs", "int8_gmacs"):
         assert f'"{key}": ' in done.stdout
+
+
+def test_a_closed_temporary_folder_is_one_clear_message(native: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
+    with pytest.raises(InputError, match=r"temporary folder for the run cannot be used[\s\S]*TMPDIR"):
+        supported_variants(native)
+    with pytest.raises(InputError, match="temporary folder for the build"):
+        build(sources_of(native), "host", "my_model_1", backend("native-cpu"))
 
 
 def test_each_backend_is_found_by_name() -> None:
