@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hwdoc_ingest.device_tree_blob import parse_blob
+from hwdoc_ingest.device_tree_blob import parse_blob, parse_folder
 from hwdoc_ingest.device_tree_blocks import block_candidates
 from hwdoc_ingest.device_tree_cpus import cpu_candidates
 from hwdoc_ingest.device_tree_nodes import DeviceTree
@@ -38,6 +38,14 @@ def read_device_tree_blob(path: Path, key: str, progress: Progress) -> Reading:
     progress("parsing the device tree", 0, 0)
     tree = parse_blob(data, path)
     source = DraftSource(title=_title(tree, path), document_digest=sha256(data), file_name=path.name)
+    return _reading(tree, key, source, progress)
+
+
+def read_device_tree_folder(path: Path, key: str, progress: Progress) -> Reading:
+    """The candidates of the device tree that a Linux system runs on; `page` is the path of the node."""
+    progress("reading the device tree", 0, 0)
+    tree, everything = parse_folder(path)
+    source = DraftSource(title=_title(tree, path), document_digest=sha256(everything), file_name=path.name)
     return _reading(tree, key, source, progress)
 
 

@@ -1,14 +1,22 @@
-"""Parses a flattened device tree (.dtb), as boot loaders hand it over (Devicetree Specification v0.4, chapter 5)."""
+"""Parses a compiled device tree: flattened in a blob (.dtb), or as the folders in which Linux shows the one it runs on.
+
+The blob's format is that of the Devicetree Specification v0.4, chapter 5. In a folder each folder is a node and each
+file a property with the same bytes.
+"""
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
 from hwdoc_ingest.device_tree_nodes import Cell, DeviceTree, Node, Property
 from metainfer_core.errors import InputError
+from metainfer_core.files import read_bytes
 
 MAX_DEPTH = 64
+MAX_FILES = 100_000
+MAX_PROPERTY_BYTES = 1 << 20
 _BEGIN_NODE, _END_NODE, _PROPERTY, _NOTHING, _END = 1, 2, 3, 4, 9
 _TEXTS = ("compatible", "model", "status", "device_type")
 
@@ -55,6 +63,37 @@ def parse_blob(data: bytes, path: Path) -> DeviceTree:
         elif token != _NOTHING:
             raise fault(at - 4, f"{token} is no token of a device tree.")
         at = (at + 3) & ~3
+    return _finished(tree)
+
+
+def parse_folder(folder: Path) -> tuple[DeviceTree, bytes]:
+    """The tree in a folder such as /proc/device-tree, and all its bytes in a fixed order; follows no links."""
+    tree = DeviceTree(Node("", None))
+    everything: list[bytes] = []
+    waiting = [(folder, tree.root)]
+    while waiting:
+        place, node = waiting.pop()
+        try:
+            for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
+                if len(everything) > MAX_FILES:
+                    raise InputError(
+                        f"{folder}: this folder has more than {MAX_FILES:,} files.", fix="Give a device tree."
+                    )
+                if entry.is_dir(follow_symlinks=False):
+                    child = node.children.setdefault(entry.name, Node(entry.name, node))
+                    waiting.append((Path(entry.path), child))
+                elif entry.is_file(follow_symlinks=False):
+                    data = read_bytes(Path(entry.path), "property", MAX_PROPERTY_BYTES)
+                    node.properties[entry.name] = _property(entry.name, data, node.path)
+                    everything += [f"{node.path} {entry.name}".encode(), data]
+        except OSError as error:
+            raise InputError(
+                f"{place}: this folder cannot be read.", f"{error.strerror}.", "Check its rights."
+            ) from error
+    return _finished(tree), b"\n".join(everything)
+
+
+def _finished(tree: DeviceTree) -> DeviceTree:
     for node in tree.root.walk():
         handle = node.number("phandle")
         if handle is not None:

@@ -105,7 +105,6 @@ class DeviceTree:
     notes: list[str] = field(default_factory=list)
     labels: dict[str, Node] = field(default_factory=dict)
     phandles: dict[int, Node] = field(default_factory=dict)
-    compatibles: dict[str, list[Node]] = field(default_factory=dict)
 
     def words_at(self, cell_or_property: Cell | Property, whole: Property) -> str:
         """The words of the source line that holds a value."""

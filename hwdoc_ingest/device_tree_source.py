@@ -58,9 +58,6 @@ class _Parser:
     def parse(self) -> DeviceTree:
         while self._skip() < len(self.text):
             self._statement(self.tree.root, depth=0)
-        for node in self.tree.root.walk():
-            for compatible in node.texts("compatible"):
-                self.tree.compatibles.setdefault(compatible, []).append(node)
         return self.tree
 
     def _without_comments(self, text: str) -> str:

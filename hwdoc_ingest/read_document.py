@@ -57,6 +57,7 @@ def read_document(path: Path, key: str, progress: Progress) -> Reading:
         "svd": _read_svd,
         "device-tree": _read_device_tree,
         "device-tree-blob": _read_device_tree_blob,
+        "device-tree-folder": _read_device_tree_folder,
     }
     kind = kind_of(path)
     try:
@@ -71,6 +72,8 @@ def read_document(path: Path, key: str, progress: Progress) -> Reading:
 
 def kind_of(path: Path) -> Kind:
     """What the document is by its first bytes; raises InputError when it is nothing that is read, or too large."""
+    if _is_live_tree(path):
+        return "device-tree-folder"
     size, start = _first_bytes(path)
     kind = _kind(path, start)
     if size > LIMIT_BYTES[kind]:
@@ -80,6 +83,14 @@ def kind_of(path: Path) -> Kind:
             "Give the part of it that describes the hardware.",
         )
     return kind
+
+
+def _is_live_tree(path: Path) -> bool:
+    """Whether it is a folder like /proc/device-tree."""
+    try:
+        return all((path / name).is_file() for name in ("compatible", "#address-cells"))
+    except (OSError, ValueError):
+        return False
 
 
 def _first_bytes(path: Path) -> tuple[int, bytes]:
@@ -195,3 +206,9 @@ def _read_device_tree_blob(path: Path, key: str, progress: Progress) -> Reading:
     from hwdoc_ingest.device_tree import read_device_tree_blob
 
     return read_device_tree_blob(path, key, progress)
+
+
+def _read_device_tree_folder(path: Path, key: str, progress: Progress) -> Reading:
+    from hwdoc_ingest.device_tree import read_device_tree_folder
+
+    return read_device_tree_folder(path, key, progress)

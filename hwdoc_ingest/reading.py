@@ -12,7 +12,7 @@ from metainfer_core.values import Value
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done, and how many there are (0: not known)."""
 
-Kind = Literal["pdf", "workbook", "table", "svd", "device-tree", "device-tree-blob"]
+Kind = Literal["pdf", "workbook", "table", "svd", "device-tree", "device-tree-blob", "device-tree-folder"]
 
 LIMIT_BYTES: Mapping[Kind, int] = {
     "pdf": 512 * MEBIBYTE,
@@ -21,6 +21,7 @@ LIMIT_BYTES: Mapping[Kind, int] = {
     "svd": 128 * MEBIBYTE,
     "device-tree": 16 * MEBIBYTE,
     "device-tree-blob": 16 * MEBIBYTE,
+    "device-tree-folder": 16 * MEBIBYTE,
 }
 """Largest document of each kind that is read."""
 

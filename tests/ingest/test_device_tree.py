@@ -4,6 +4,7 @@ import pytest
 
 from hwdoc_ingest.device_tree import read_device_tree, read_device_tree_blob
 from hwdoc_ingest.device_tree_source import parse_source
+from hwdoc_ingest.read_document import read_document
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
 
@@ -291,6 +292,23 @@ def test_a_blob_says_what_its_source_says(tmp_path):
     assert fields["interrupts.irq", "serial@1000"] == 2
     one = next(c for c in reading.candidates if c.field == "mmio.base" and c.value == "0x1000")
     assert (one.page, one.text) == ("/serial@1000", "reg = <0x1000 0x100>;")
+
+
+def lay_out(folder, node):
+    """The folders in which Linux shows the tree (name, {property: bytes}, [nodes])."""
+    folder.mkdir()
+    for name, data in node[1].items():
+        (folder / name).write_bytes(data)
+    for child in node[2]:
+        lay_out(folder / child[0], child)
+
+
+def test_a_live_tree_says_what_its_blob_says(tmp_path):
+    lay_out(tmp_path / "device-tree", SMALL)
+    (tmp_path / "device-tree" / "circle").symlink_to(tmp_path / "device-tree")
+    (tmp_path / "a.dtb").write_bytes(blob(SMALL))
+    live = read_document(tmp_path / "device-tree", "a", no_progress)
+    assert said(live) == said(read_document(tmp_path / "a.dtb", "a", no_progress))
 
 
 @pytest.mark.parametrize("end", range(8, 250, 11))
