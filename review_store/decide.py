@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import pydantic
@@ -59,7 +60,7 @@ def decide(
 
     Raises InputError if the decision cannot be made: unknown action, justification missing, override not legal.
     """
-    reviews = [_known(state, action_id) for action_id in dict.fromkeys(decision.action_ids)]
+    reviews = [known_action(state, action_id) for action_id in dict.fromkeys(decision.action_ids)]
     if not reviews:
         raise InputError("No action is named.", fix="Name each action that you decide about with --action ID.")
     if not decision.verdicts:
@@ -78,7 +79,7 @@ def undo_last(
     log: EventLog, state: ReviewState, action_id: str, person: str, at: Time
 ) -> tuple[Record, ...] | Conflict:
     """Undoes the person's last event about an action. What was already signed into a bundle stays."""
-    review = _known(state, action_id)
+    review = known_action(state, action_id)
     records = log.records(state.lineage)
     undone = {record.event.undoes for record in records if isinstance(record.event, Undone)}
     own = [
@@ -114,6 +115,19 @@ def low_risk_ids(state: ReviewState) -> tuple[str, ...]:
 def current_state(log: EventLog, policy: Policy, trust: TrustFile) -> ReviewState:
     """The state that the log gives for a policy."""
     return fold(policy, log.records(lineage(policy)), trust)
+
+
+def known_action(state: ReviewState, action_id: str) -> ActionReview:
+    """The action with this id; raises InputError naming the ids that look like it."""
+    review = state.action(action_id)
+    if review is None:
+        close = get_close_matches(action_id, [each.id for each in state.actions], n=3, cutoff=0.4)
+        raise InputError(
+            f"{action_id}: the policy has no such action.",
+            f"It has {len(state.actions)} actions" + (f"; the nearest: {listed(close)}." if close else "."),
+            "Name an action by its id, as `meta-infer review list` shows it.",
+        )
+    return review
 
 
 def _events(
@@ -224,14 +238,3 @@ def _needed(reason: str, review: ActionReview, what: str) -> str:
     if not reason.strip():
         raise InputError(f"{review.id}: {what} needs a reason.", "Others must be able to follow it.", "Add --reason.")
     return reason
-
-
-def _known(state: ReviewState, action_id: str) -> ActionReview:
-    review = state.action(action_id)
-    if review is None:
-        raise InputError(
-            f"{action_id}: the policy has no such action.",
-            f"It has: {listed([each.id for each in state.actions])}.",
-            "Name an action by its id, as `meta-infer review list` shows it.",
-        )
-    return review

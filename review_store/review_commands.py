@@ -16,11 +16,21 @@ from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.graph.load import load_model
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
 from metainfer_core.values import read_json
 from review_store.check_log import check_log
-from review_store.decide import Decision, Legality, Verdict, current_state, decide, low_risk_ids, undo_last
+from review_store.decide import (
+    Decision,
+    Legality,
+    Verdict,
+    current_state,
+    decide,
+    known_action,
+    low_risk_ids,
+    undo_last,
+)
 from review_store.legality import legality_on
 from review_store.log import Conflict, EventLog, Record
 from review_store.review_text import (
@@ -72,7 +82,11 @@ def list_actions(
 ) -> None:
     """Lists all actions with their state, most pressing first."""
     _, state = _open(workspace, _policy(policy, model, hw_spec)[0])
-    emit(as_json, state_data(state), state_text(state))
+    data, text = state_data(state), state_text(state)
+    data["rules_are_current"] = state.policy.ruleset_digest == ruleset_digest()
+    if not data["rules_are_current"]:
+        text += "\nIt was made under another rule set than that of this program: make it anew before it is signed."
+    emit(as_json, data, text)
 
 
 def show(
@@ -88,9 +102,7 @@ def show(
     records = log.records(state.lineage)
     data, texts = [], []
     for action_id in action:
-        review = state.action(action_id)
-        if review is None:
-            raise _unknown(state, action_id)
+        review = known_action(state, action_id)
         history = [record for record in records if record.event.subject == action_id]
         data.append(action_data(review) | {"history": [_record_data(each) for each in history]})
         texts.append(action_text(review, history))
@@ -302,11 +314,3 @@ def _report(
 
 def _record_data(record: Record) -> dict[str, Any]:
     return {"seq": record.seq} | record.event.plain()
-
-
-def _unknown(state: ReviewState, action_id: str) -> InputError:
-    return InputError(
-        f"{action_id}: the policy has no such action.",
-        f"It has: {listed([each.id for each in state.actions])}.",
-        "Name an action by its id, as `meta-infer review list` shows it.",
-    )

@@ -51,12 +51,12 @@ def state_text(state: ReviewState) -> str:
     order = list(REVIEW_WORDS)
     risks = ("high", "medium", "low")
     rows = sorted(state.actions, key=lambda each: (order.index(each.word), risks.index(risk_level(each.action))))
-    width = max((len(each.id) for each in rows), default=0)
-    lines = [
-        f"{each.word:<9} {risk_level(each.action):<7} {len(each.standing.counted)}/{each.standing.needed}  "
-        f"{each.id:<{width}}  {each.action.sentence}".rstrip()
-        for each in rows
-    ]
+    lines: list[str] = []
+    for each in rows:
+        stands = f"{len(each.standing.counted)}/{each.standing.needed}"
+        lines.append(f"{each.word:<9} {risk_level(each.action):<7} {stands}  {each.id}")
+        lines += [f"    {each.action.sentence}"] if each.action.sentence else []
+        lines += [f"    Note: {note}" for note in each.notes]
     counts = ", ".join(f"{count} {word}" for word, count in _counts(state).items() if count) or "no actions"
     lines.append(f"{len(rows)} actions: {counts}.")
     return "\n".join(lines)

@@ -117,6 +117,7 @@ def test_list_and_show(on):
         (OTHER, "required", "high"),
     ]
     assert answer["counts"] == {"rejected": 0, "required": 2, "outdated": 0, "pending": 0, "approved": 0}
+    assert answer["rules_are_current"] is True
     approve(on, FUSE)
     status, out, _ = on("review", "show", "--action", FUSE)
     assert status == 0
@@ -206,6 +207,17 @@ def test_export_holds_the_override(on, place):
     rows = list(csv.DictReader(io.StringIO((place / "out.csv").read_text())))
     assert [(each["actor"], each["event"]) for each in rows] == [("ada", "registered"), ("ada", "overridden")]
     assert on("review", "export", "--output", "x", "--format", "exe")[0] == 2
+
+
+def test_policy_made_under_other_rules_is_said_in_time(on, ada, place):
+    policy = json.loads((place / "net.policy").read_text())
+    del policy["version"]
+    policy |= {"format": "metainfer.policy/1", "ruleset_digest": "sha256:" + 64 * "0"}
+    (place / "net.policy").write_text(json.dumps(policy))
+    approve(on, FUSE, OTHER)
+    assert "make it anew before it is signed" in on("review", "list")[1]
+    status, _, err = with_passphrase(on, "sign", "--key", "ada", "--output", "net.bundle")
+    assert (status, "wrong_rules" in err) == (3, True)
 
 
 def test_batch_of_low_risk_lists_first_and_decides_only_when_told(on, place):
