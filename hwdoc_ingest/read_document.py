@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from hwdoc_ingest.reading import LIMIT_BYTES, Kind, Progress, Reading
@@ -50,24 +50,48 @@ def read_document(path: Path, key: str, progress: Progress) -> Reading:
         key: Key of the document in the draft's sources.
         progress: Called at least once a page or a thousand lines.
     """
-    readers: Mapping[Kind, Callable[[Path, str, Progress], Reading]] = {
-        "pdf": _read_pdf,
-        "workbook": _read_workbook,
-        "table": _read_table,
-        "svd": _read_svd,
-        "device-tree": _read_device_tree,
-        "device-tree-blob": _read_device_tree_blob,
-        "device-tree-folder": _read_device_tree_folder,
-    }
     kind = kind_of(path)
     try:
-        return readers[kind](path, key, progress)
+        return _reader(kind)(path, key, progress)
     except ModuleNotFoundError as error:
         raise UnsupportedError(
             f"{path}: this installation cannot read a {kind}.",
             f"The package {error.name!r} is missing.",
             "Install meta-infer with its extra 'ingest'.",
         ) from error
+
+
+def _reader(kind: Kind) -> Callable[[Path, str, Progress], Reading]:
+    """The reader of a kind, loaded only now: OCR and workbooks take seconds that the other kinds need not wait for."""
+    match kind:
+        case "pdf":
+            from hwdoc_ingest.pdf_reading import read_pdf
+
+            return read_pdf
+        case "workbook":
+            from hwdoc_ingest.sheets import read_workbook
+
+            return read_workbook
+        case "table":
+            from hwdoc_ingest.sheets import read_csv
+
+            return read_csv
+        case "svd":
+            from hwdoc_ingest.svd import read_svd
+
+            return read_svd
+        case "device-tree":
+            from hwdoc_ingest.device_tree import read_device_tree
+
+            return read_device_tree
+        case "device-tree-blob":
+            from hwdoc_ingest.device_tree import read_device_tree_blob
+
+            return read_device_tree_blob
+        case "device-tree-folder":
+            from hwdoc_ingest.device_tree import read_device_tree_folder
+
+            return read_device_tree_folder
 
 
 def kind_of(path: Path) -> Kind:
@@ -170,45 +194,3 @@ def _kind_of_xml(path: Path, text: bytes) -> Kind:
         f"Its outermost element is <{name}>, <device> was expected.",
         "Give the .svd file of the device.",
     )
-
-
-def _read_pdf(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.pdf_reading import read_pdf  # with OCR it takes seconds to load, and no other kind needs it
-
-    return read_pdf(path, key, progress)
-
-
-def _read_workbook(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.sheets import read_workbook
-
-    return read_workbook(path, key, progress)
-
-
-def _read_table(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.sheets import read_csv
-
-    return read_csv(path, key, progress)
-
-
-def _read_svd(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.svd import read_svd
-
-    return read_svd(path, key, progress)
-
-
-def _read_device_tree(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.device_tree import read_device_tree
-
-    return read_device_tree(path, key, progress)
-
-
-def _read_device_tree_blob(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.device_tree import read_device_tree_blob
-
-    return read_device_tree_blob(path, key, progress)
-
-
-def _read_device_tree_folder(path: Path, key: str, progress: Progress) -> Reading:
-    from hwdoc_ingest.device_tree import read_device_tree_folder
-
-    return read_device_tree_folder(path, key, progress)
