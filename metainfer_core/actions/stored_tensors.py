@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from metainfer_core.actions.activations import CLAMPS
 from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of
 from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, only_reader, readers
 from metainfer_core.graph.shapes import static_shape
@@ -85,7 +84,7 @@ def _is_stored(value: ir.Value) -> bool:
     reader, producer = only_reader(value), value.producer()
     follows = reader is not None and producer is not None and reader.metadata_props.get(FUSED_WITH) == producer.name
     unused = not value.uses() and not value.is_graph_output()
-    return not unused and not (follows and (reader is None or reader.op_type in CLAMPS or pair_of(value) is None))
+    return not unused and not follows
 
 
 def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:

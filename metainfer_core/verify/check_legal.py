@@ -20,6 +20,9 @@ class Violation(Value):
     reason: str
 
 
+CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
+"""Writing numbers in another way, where integer and float steps meet: part of each unit that has integers."""
+
 Law = Callable[[RealisedGraph, HardwareSpec, Mapping[str, str]], Iterator[tuple[str, str]]]
 
 
@@ -53,7 +56,7 @@ def unit_runs_operator(
         unit = spec.compute_units.get(step.unit or "")
         for node_id in step.node_ids if unit else ():
             op_type = op_types.get(node_id)
-            if unit and op_type is not None and not unit.operators.runs(op_type):
+            if unit and op_type not in (None, *CONVERSIONS) and not unit.operators.runs(str(op_type)):
                 yield node_id, f"{step.unit} does not run {op_type} (compute_units.{step.unit}.operators)."
 
 
