@@ -10,6 +10,7 @@ import onnx_ir as ir
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
 
+UNIT_WORDS = {"_bytes": " bytes", "_hz": " Hz", "_gbps": " GB/s", "_us": " µs", "_cycles": " cycles", "_bits": " bits"}
 KIND_ORDER = ("npu", "dsp", "gpu", "cpu")
 WIDTH_OF = {"int4": 4, "int8": 8, "uint8": 8, "int16": 16}
 
@@ -152,19 +153,21 @@ def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:
 
 
 def describe(spec: HardwareSpec, field: str) -> str | None:
-    """The value at a field path of the spec as text, with ` (assumed)` behind it where no document gives it."""
+    """The value at a field path as text with its unit, and ` (assumed)` behind it where no document gives it."""
     here: object = spec.plain()
     for key in field.split("."):
         if not isinstance(here, Mapping) or key not in here:
             return None
         here = here[key]
     text = ", ".join(map(str, here)) if isinstance(here, list) else _plain_text(here)
-    return f"{text} (assumed)" if field in spec.assumed else text
+    unit = next((words for ending, words in UNIT_WORDS.items() if field.endswith(ending)), "")
+    return f"{text}{unit}{' (assumed)' if field in spec.assumed else ''}"
 
 
 def _plain_text(here: object) -> str:
     if isinstance(here, Mapping):
-        return ", ".join(f"{key} {_plain_text(value)}" for key, value in here.items())
+        only = list(here) == ["typ"]
+        return _plain_text(here["typ"]) if only else ", ".join(f"{key} {_plain_text(here[key])}" for key in here)
     if isinstance(here, float) and here.is_integer() and abs(here) < 1e15:
         return f"{int(here):,}"
     return str(here)
