@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of
-from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, only_reader, readers
+from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, readers
 from metainfer_core.graph.shapes import static_shape
 
 VIEWS = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
@@ -81,10 +81,12 @@ def _forms(value: ir.Value) -> tuple[ir.Value, ...]:
 
 def _is_stored(value: ir.Value) -> bool:
     """False for what only the kernel that makes it sees, and for what nobody reads."""
-    reader, producer = only_reader(value), value.producer()
-    follows = reader is not None and producer is not None and reader.metadata_props.get(FUSED_WITH) == producer.name
-    unused = not value.uses() and not value.is_graph_output()
-    return not unused and not follows
+    forms, producer = _forms(value), value.producer()
+    if any(form.is_graph_output() for form in forms):
+        return True
+    users = {reader for form in forms for reader in readers(form) if reader.op_type not in CONVERSIONS}
+    fused = {user for user in users if producer is not None and user.metadata_props.get(FUSED_WITH) == producer.name}
+    return bool(users) and users != fused
 
 
 def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:
