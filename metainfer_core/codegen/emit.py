@@ -94,7 +94,7 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
         "prefix": identifier(model),
         "target": backend.name,
         "variants": backend.variants,
-        "cross": backend.compiler_prefix,
+        "compiler_prefix": backend.compiler_prefix,
         "kernel_flags": KERNEL_FLAGS,
         "link_flags": backend.link_flags,
         "parts": parts,

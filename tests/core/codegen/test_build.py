@@ -93,6 +93,20 @@ def test_the_binary_is_the_same_in_another_folder_and_process(native: Package, t
     assert len(done.stdout.split()) == 4  # the example prints the first four values
 
 
+def test_the_makefile_replays_the_test_vectors(package: Package, tmp_path: Path) -> None:
+    for path, data in package.files.items():
+        place = tmp_path / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    make = ["make", "-s", "check"]
+    done = subprocess.run(make, cwd=tmp_path / "source", capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["../vectors/000/: equal", "../vectors/001/: equal"]
+    (tmp_path / "vectors" / "001" / "output_0.bin").write_bytes(bytes(4096))
+    done = subprocess.run(make, cwd=tmp_path / "source", capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stdout.splitlines()[0] == "../vectors/000/: equal"
+
+
 def test_the_package_is_the_same_when_it_is_built_again(make_package: Callable[[str], bytes], native: Package) -> None:
     assert sha256(make_package("native_cpu")) == native.digest
 
