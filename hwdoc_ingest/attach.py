@@ -11,7 +11,9 @@ from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies
 
 CLAUSE_END = re.compile(r"[;|。；]|\.\s|…")
 BARE_SIZE = re.compile(
-    r"^\W*(?:total|totally|support\w*)?\s*(?:the\s+)?(?:size|capacity|容量|大小)\b\s*(?:is|:|：|of)?\s*$", re.IGNORECASE
+    r"^\W*(?:total|totally|support\w*)?\s*(?:the\s+)?(?:size|capacity|容量|大小)\b"
+    r"\s*(?:\([\w ]{1,30}\))?\s*(?:is|:|：|of)?\s*$",
+    re.IGNORECASE,
 )
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
 NEGATED = re.compile(r"\b(?:not|no|without|except|reserved)\b", re.IGNORECASE)
@@ -33,7 +35,10 @@ class Attached:
 
 def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
     """For each number of a sentence the rule that fits it best, if any."""
-    active = [rule for rule in rules if applies(rule, tagged)]
+    dimensions = {amount.dimension for amount in tagged.amounts}
+    if not dimensions or tagged.describes_register:
+        return
+    active = [rule for rule in rules if rule.dimension in dimensions and applies(rule, tagged)]
     parameters = tagged.of("parameter")
     for amount in tagged.amounts:
         options = [
@@ -54,6 +59,8 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
 
 def _plausible(rule: QuantityRule, amount: Amount) -> bool:
     if amount.form == "list" and not rule.lists:
+        return False
+    if rule.whole and amount.dimension == "count" and not all(float(v).is_integer() for v in amount.values):
         return False
     return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
 
@@ -85,22 +92,31 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if (ahead and not rule.before) or (not ahead and not rule.after):
         return None
     gap = text[amount.end : start] if ahead else text[end : amount.start]
-    if CLAUSE_END.search(gap) or UNKNOWN.search(gap) or NEGATED.search(gap):
+    opened = not ahead and _opens(gap)
+    if (CLAUSE_END.search(gap) and not opened) or "|" in gap or UNKNOWN.search(gap) or NEGATED.search(gap):
         return None
     rivals = [a for a in tagged.amounts if a is not amount and a.dimension == amount.dimension]
-    if any((amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals):
+    if not opened and any(
+        (amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals
+    ):
         return None
-    count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", gap))
+    plain_gap = gap[: gap.index("(") + 1] if opened else gap
+    count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", plain_gap))
     if count > (rule.gap_words if ahead else rule.gap_words + 3):
         return None
-    commas = gap.count(",") + gap.count("，") + gap.count("/")
-    joins = len(re.findall(r"\b(?:and|or|with)\b|[和及]", gap))
+    commas = plain_gap.count(",") + plain_gap.count("，") + plain_gap.count("/")
+    joins = len(re.findall(r"\b(?:and|or|with)\b|[和及]", plain_gap))
     if ahead and (commas or joins):
         return None
     plain = 0.0 if ahead else 0.3
     if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
         plain = -0.2
     return count + 2.5 * commas + 2 * joins + plain + (0.5 if len(gap) > 25 else 0)
+
+
+def _opens(gap: str) -> bool:
+    """Whether a gap leads into a parenthesis that lists the values of one name: `core (150 MHz @ 1.0V; 250 MHz`."""
+    return gap.count("(") == 1 and ")" not in gap and gap.index("(") < 30
 
 
 def _joint(tagged: Tagged, other: Attached, best: Attached) -> bool:

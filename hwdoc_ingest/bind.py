@@ -37,7 +37,12 @@ def bind(
     if bounded:
         found += _from_row(tagged, bounded, quantities)
     else:
-        found += [_from_sentence(tagged, attached) for attached in attach(tagged, quantities)]
+        found += [
+            each
+            for attached in attach(tagged, quantities)
+            for each in [_from_sentence(tagged, attached)]
+            if not (attached.rule.ranged and isinstance(each.value, float))
+        ]
     for finder in finders:
         found += finder(tagged)
     for each in found:

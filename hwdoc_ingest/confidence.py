@@ -12,6 +12,8 @@ AGREED = 0.35
 """What remains of the doubt when a second place of the document says the same."""
 CONTRADICTED = 0.6
 """Most that a value can have when the document gives another one for the same thing."""
+NEARLY = 0.04
+"""How much worse founded than the best a contradicting reading may be and still stand beside it."""
 LISTED = frozenset(
     {"mmio.base", "register.offset", "memory.region.base", "memory.region.size_bytes", "interrupts.vector"}
 )
@@ -25,30 +27,43 @@ def confidence(sureness: float, statement: Statement) -> float:
 
 
 def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates without repetitions, surer where places agree and less sure where they contradict."""
+    """The candidates without repetitions, surer where places agree and less sure where they contradict.
+
+    Of readings that contradict each other those stay that are nearly as well founded as the best one.
+    """
     by_thing: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         by_thing[candidate.field, _plain(candidate.instance)].append(candidate)
-    weighed: list[Candidate] = []
-    for (field, _), group in by_thing.items():
-        readings: dict[object, list[Candidate]] = defaultdict(list)
-        for candidate in group:
-            readings[_reading(candidate)].append(candidate)
-        for same in readings.values():
-            best = max(same, key=lambda c: c.confidence)
-            places = {(c.page, c.text) for c in same}
-            sure = best.confidence
-            if len(places) > 1:
-                sure = 1 - (1 - sure) * AGREED
-            if len(readings) > 1 and field not in LISTED:
-                sure = min(sure, CONTRADICTED)
-            weighed.append(Candidate(**{**best.__dict__, "confidence": round(sure, 3)}))
-    order = {id(c): i for i, c in enumerate(candidates)}
-    return tuple(
-        sorted(
-            weighed, key=lambda c: (c.page if isinstance(c.page, int) else 0, c.field, c.box or (), order.get(id(c), 0))
-        )
-    )
+    weighed = [each for (field, _), group in by_thing.items() for each in _weigh_group(field, group)]
+    order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}
+    return tuple(sorted(weighed, key=lambda c: order[c.page, c.field, c.text]))
+
+
+def _weigh_group(field: str, group: list[Candidate]) -> list[Candidate]:
+    """The readings of one field of one instance."""
+    readings: dict[object, list[Candidate]] = defaultdict(list)
+    for candidate in group:
+        readings[_reading(candidate)].append(candidate)
+    founded = {reading: _foundation(same) for reading, same in readings.items()}
+    best = max(founded.values())
+    weighed = []
+    for reading, same in readings.items():
+        first = max(same, key=lambda c: c.confidence)
+        sure = first.confidence
+        if len({(c.page, c.text) for c in same}) > 1:
+            sure = 1 - (1 - sure) * AGREED
+        if len(readings) > 1 and field not in LISTED:
+            if founded[reading] < best - NEARLY:
+                continue
+            sure = min(sure, CONTRADICTED)
+        weighed.append(Candidate(**{**first.__dict__, "confidence": round(sure, 3)}))
+    return weighed
+
+
+def _foundation(same: list[Candidate]) -> float:
+    """How well a reading is founded: its surest place, and that there are several."""
+    places = len({(c.page, c.text) for c in same})
+    return max(c.confidence for c in same) + 0.03 * min(3, places - 1)
 
 
 def _plain(instance: str | None) -> str:

@@ -51,9 +51,18 @@ TOKEN = re.compile(
     rf"(?P<number>(?:(?<![\w.\])])[-+±](?=[\d.])|^\s?±\s)?(?:(?<![\w.])|(?<=[a-z])(?=\d+\s?[KMG]i?B)|(?<=[\u4e00-\u9fff])){_NUMBER})"
     rf"{_UNIT}?|(?P<word>{_WORD}|{_CHINESE})"
 )
-_RANGE = re.compile(r"^\s*(?:to|-|~|∼|—|至|到|\.\.\.|…|through|and\s+up\s+to)\s*$", re.IGNORECASE)
+_RANGE = re.compile(
+    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:to|-|~|∼|—|至|到|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
+    re.IGNORECASE,
+)
 _LIST = re.compile(r"^\s*(?:\([^()]{1,20}\)\s*)?(?:,|/|or|and|,\s*or|,\s*and|、|或|和)\s*$", re.IGNORECASE)
 _IN_UNIT = re.compile(r"^\s*\)?\s*\(?\s*in\s+([A-Za-z]{1,6})\)?", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\b(?:tables?|figures?|fig\.|sections?|chapters?|rev\.?|revision|version|ver\.?|v|page|note|step|no\.|level)"
+    r"\s*(?:[A-Z\d]{1,2}[-.])?$",
+    re.IGNORECASE,
+)
+"""What stands before a number that only names a table, a section or a version."""
 _TOLERANCE = re.compile(r"^\s*(?:±|\+/?-|\+\s?/\s?-)?\s*$")
 
 
@@ -110,6 +119,8 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     for match in TOKEN.finditer(text):
+        if _LABEL.search(text[max(0, match.start() - 12) : match.start()]):
+            continue
         word = match["word"]
         if word:
             tokens.append(_Token(match.start(), match.end(), NUMBER_WORDS[word.lower()], "", spoken=True))

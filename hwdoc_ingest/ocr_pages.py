@@ -27,7 +27,10 @@ FEW_GLYPHS = 150
 """A page with fewer letters and digits in its text layer is looked at."""
 LARGE_PICTURE = 0.2
 """Share of the page that a picture must cover to be looked at on a page that has a text layer."""
-MIN_LINES = 4
+MIN_LINES = 5
+"""Lines of text that a strip of the page must show for the page to be read."""
+MIN_PICTURE_LINES = 9
+"""The same for a picture on a page that has text: block diagrams and pin layouts are not read."""
 CERTAIN = 0.5
 """Words that the engine is less sure of are left out."""
 
@@ -48,14 +51,14 @@ def _region_to_read(file: PdfFile, page: Page) -> Box | None:
     try:
         if glyphs < FEW_GLYPHS:
             whole = (0.0, 0.0, page.width, page.height)
-            return whole if _shows_text(_ink(handle, page, page.words), whole) else None
+            return whole if _shows_text(_ink(handle, page, page.words), whole, MIN_LINES, 2) else None
         pictures = _pictures(handle, page)
         if not pictures:
             return None
         ink = _ink(handle, page, page.words)
         for picture in pictures:
             covered = sum(c.isalnum() for w in page.words if _inside(w.box, picture) for c in w.text)
-            if covered < FEW_GLYPHS and _shows_text(ink, picture):
+            if covered < FEW_GLYPHS and _shows_text(ink, picture, MIN_PICTURE_LINES, 4):
                 return picture
         return None
     finally:
@@ -88,22 +91,23 @@ def _ink(handle: pypdfium2.PdfPage, page: Page, words: Sequence[Word]) -> npt.ND
     return ink
 
 
-def _shows_text(ink: npt.NDArray[np.bool_], region: Box) -> bool:
+def _shows_text(ink: npt.NDArray[np.bool_], region: Box, lines: int, bands: int) -> bool:
     """Whether the ink of a region forms lines: strips of text height with white between them.
 
-    Each of six vertical bands is looked at on its own, so that a slight skew does not smear the strips.
+    Each of six vertical bands is looked at on its own, so that a slight skew does not smear the strips; `bands` of them
+    must show at least `lines` strips.
     """
     scale = LOOK_DPI / 72
     part = ink[int(region[1] * scale) : int(region[3] * scale), int(region[0] * scale) : int(region[2] * scale)]
     if part.size == 0:
         return False
-    best = 0
+    enough = 0
     for band in np.array_split(part, 6, axis=1):
         rows = band.mean(axis=1) > 0.02
         edges = np.flatnonzero(np.diff(np.concatenate(([0], rows.astype(np.int8), [0]))))
         heights = (edges[1::2] - edges[::2]) / scale
-        best = max(best, int(np.count_nonzero((heights >= 4) & (heights <= 22))))
-    return best >= MIN_LINES
+        enough += int(np.count_nonzero((heights >= 4) & (heights <= 22))) >= lines
+    return enough >= bands
 
 
 def _scale(page: Page, dpi: float) -> float:

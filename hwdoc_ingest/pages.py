@@ -139,7 +139,6 @@ class _Placement:
 
     def __init__(self, handle: pypdfium2.PdfPage) -> None:
         self.width, self.height = (float(side) for side in handle.get_size())
-        self.turn = int(handle.get_rotation()) % 360
         scale = 1000  # PDFium answers in whole device units
         size = [max(1, round(self.width * scale)), max(1, round(self.height * scale))]
         x, y = ctypes.c_int(), ctypes.c_int()
@@ -163,6 +162,12 @@ class _Placement:
         a, b, c, d, e, f = self.matrix
         return a * x + b * y + c, d * x + e * y + f
 
+    def runs_right(self, x: float, y: float) -> bool:
+        """Whether a direction in PDF coordinates runs from left to right on the page as shown."""
+        a, b, _, d, e, _ = self.matrix
+        along, down = a * x + b * y, d * x + e * y
+        return along > 0 and abs(down) < 0.05 * along
+
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         x0, y0 = self.point(left, bottom)
         x1, y1 = self.point(right, top)
@@ -175,8 +180,8 @@ class _Glyph:
     box: Box
     size: float
     base: float
-    turned: int
-    """Quarter turns against the reading direction; -1 for any other angle."""
+    upright: bool
+    """Whether it stands in a line that runs from left to right."""
 
 
 def _glyphs(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[_Glyph | None]:
@@ -204,12 +209,11 @@ def _glyphs(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[_Glyph | N
             box = place.box(loose.left, loose.bottom, loose.right, loose.top)
             if box[2] <= box[0] or box[3] <= box[1]:
                 continue
-            quarter = (math.degrees(pdfium.FPDFText_GetCharAngle(raw, index)) - place.turn) / 90
-            turned = round(quarter) % 4 if abs(quarter - round(quarter)) < 0.05 else -1
             pdfium.FPDFText_GetMatrix(raw, index, matrix)
+            upright = place.runs_right(matrix.a, matrix.b)
             size = pdfium.FPDFText_GetFontSize(raw, index) * math.hypot(matrix.c, matrix.d)
             base = place.point(x.value, y.value)[1]
-            yield _Glyph(plain_text(chr(code)), box, size or box[3] - box[1], base, turned)
+            yield _Glyph(plain_text(chr(code)), box, size or box[3] - box[1], base, upright)
     finally:
         text_page.close()
 
@@ -219,7 +223,7 @@ def _words(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Word]:
     run: list[_Glyph] = []
     line: _Glyph | None = None  # the last glyph that stood on a line, to tell raised glyphs by
     for glyph in _glyphs(handle, place):
-        if glyph is not None and glyph.turned != 0:
+        if glyph is not None and not glyph.upright:
             glyph = None
         if run and (glyph is None or not _joins(run[-1], glyph)):
             word = _word(run, line)

@@ -10,7 +10,7 @@ from hwdoc_ingest.bind import bind
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.pages import Page, PdfFile
-from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.reading import Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.sections import Outline, body_size, statements
@@ -39,30 +39,40 @@ def read_pdf_bytes(data: bytes, key: str, file_name: str, progress: Progress, ta
         progress: Called for every page.
         tagger: Marks spans; by rules if not given.
     """
-    tagger = tagger or RuleTagger(PARAMETERS)
     with PdfFile(data, file_name) as file:
-        pages = []
-        notes: list[str] = []
-        for number in range(1, file.count + 1):
-            page, note = read_page(file, number)
-            pages.append(page)
-            notes += [note] if note else []
-            progress("reading pages", number, file.count)
-    by_ocr = tuple(page.number for page in pages if page.by_ocr)
-    found = document_statements(drop_furniture(pages))
-    candidates = []
-    for statement, spans in zip(found, tagger.tag(found), strict=True):
-        page = pages[statement.page - 1]
-        for candidate in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
-            candidates.append(_on_page(candidate, page))
+        pages, notes = read_pages(file, progress)
     source = DraftSource(
         title=Path(file_name).stem,
         document_digest=sha256(data),
         file_name=file_name,
         pages=len(pages),
-        pages_by_ocr=by_ocr,
+        pages_by_ocr=tuple(page.number for page in pages if page.by_ocr),
     )
-    return Reading(key=key, source=source, candidates=weigh(candidates), notes=tuple(notes))
+    candidates = candidates_of(pages, key, tagger or RuleTagger(PARAMETERS), progress)
+    return Reading(key=key, source=source, candidates=candidates, notes=notes)
+
+
+def read_pages(file: PdfFile, progress: Progress) -> tuple[tuple[Page, ...], tuple[str, ...]]:
+    """The words of all pages, and notes on what could not be read."""
+    pages: list[Page] = []
+    notes: list[str] = []
+    for number in range(1, file.count + 1):
+        page, note = read_page(file, number)
+        pages.append(page)
+        notes += [note] if note else []
+        progress("reading pages", number, file.count)
+    return tuple(pages), tuple(notes)
+
+
+def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
+    """What the pages of one document seem to say, weighed against each other."""
+    found = document_statements(drop_furniture(pages), progress)
+    candidates: list[Candidate] = []
+    for statement, spans in zip(found, tagger.tag(found), strict=True):
+        page = pages[statement.page - 1]
+        for candidate in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
+            candidates.append(_on_page(candidate, page))
+    return weigh(candidates)
 
 
 def _on_page(candidate: Candidate, page: Page) -> Candidate:
@@ -74,16 +84,17 @@ def _on_page(candidate: Candidate, page: Page) -> Candidate:
     return Candidate(**{**candidate.__dict__, "box": box})
 
 
-def document_statements(pages: Sequence[Page]) -> list[Statement]:
+def document_statements(pages: Sequence[Page], progress: Progress = no_progress) -> list[Statement]:
     """Sentences and table rows of all pages, in the order of the pages."""
-    return list(_statements(pages))
+    return list(_statements(pages, progress))
 
 
-def _statements(pages: Sequence[Page]) -> Iterator[Statement]:
+def _statements(pages: Sequence[Page], progress: Progress) -> Iterator[Statement]:
     size = body_size([line for page in pages for line in text_lines(page)])
     outline = Outline()
     open_table: Table | None = None
     for page in pages:
+        progress("reading sentences and tables", page.number, len(pages))
         rows, used, open_table = read_tables(page, open_table, PathAt([]))
         rest = tuple(word for at, word in enumerate(page.words) if at not in used)
         prose = replace(page, words=rest)

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.statement import Statement, sentence
-from hwdoc_ingest.text_lines import Line, is_continued
+from hwdoc_ingest.text_lines import BULLET, Line, is_continued
 
-BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|\(?[a-z0-9]\)|\d{1,2}\.)$")
 NUMBERED = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
     re.IGNORECASE,
 )
 CONTENTS = re.compile(r"(?:\.\s?){5,}\s*\d+$|…+\s*\d+$")
+PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{3}|.*[\u4e00-\u9fff]{2})")
+"""A line without a bullet that may have items below it."""
+MAX_DEPTH = 5
 MAX_HEADING = 90
 
 
@@ -39,7 +41,7 @@ class Outline:
 
     def item(self, indent: float, text: str) -> None:
         """A list item closes those that are not further left."""
-        self.items = [(at, title) for at, title in self.items if at < indent - 2]
+        self.items = [(at, title) for at, title in self.items if at < indent - 2][-MAX_DEPTH:]
         self.items.append((indent, text))
 
 
@@ -74,6 +76,8 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
     """The sentences of some lines in reading order; headings and list items are noted in the outline."""
     for block in _blocks(lines, size):
         first = block[0]
+        if CONTENTS.search(first.text):
+            continue
         level = heading_level(first, size) if len(block) == 1 else None
         if level is not None:
             outline.heading(level, first.text)
@@ -86,7 +90,7 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         outline.items = [(at, text) for at, text in outline.items if at < indent - 2]
         path = outline.path()
         yield from _sentences(page, words, path, by_ocr)
-        if bullet or len(block) == 1:
+        if bullet or (len(block) == 1 and PARENT.match(first.text) and len(words) <= 12):
             outline.item(indent, sentence(page, words, (), by_ocr).text[:120])
 
 
@@ -119,7 +123,11 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
 
 def _right_edge(line: Line, lines: Sequence[Line]) -> float:
     """The right edge of the column that a line stands in."""
-    overlapping = [other.box[2] for other in lines if other.box[0] < line.box[2] and other.box[2] > line.box[0]]
+    overlapping = [
+        other.box[2]
+        for other in lines
+        if other.box[0] < line.box[2] and other.box[2] > line.box[0] and abs(other.base - line.base) < 15 * line.size
+    ]
     return sorted(overlapping)[int(0.9 * (len(overlapping) - 1))]
 
 

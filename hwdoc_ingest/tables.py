@@ -19,21 +19,22 @@ HEADER_WORD = re.compile(
     r"^(?:param\w*|symbols?|min(?:imum)?\.?|typ(?:ical)?\.?|nom(?:inal)?\.?|max(?:imum)?\.?|units?|conditions?|values?"
     r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
     r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
-    r"|start|end|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
+    r"|start|end|mode|modes|work|operating|peak|absolute|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
     r"|参数|符号|最小值?|典型值?|最大值?|单位|条件|描述|名称|地址|大小|说明|类型|复位值?|偏移|项目|位|功能)[:*\d]*$",
     re.IGNORECASE,
 )
 STRONG_HEADER = re.compile(
-    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
+    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|peak|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
     r"|最小值?|典型值?|最大值?|单位|参数|描述|符号|名称|偏移|地址)\b",
     re.IGNORECASE,
 )
 BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\bmin(?:imum)?\b|最小", re.IGNORECASE), "min"),
     (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\b|典型", re.IGNORECASE), "typ"),
-    (re.compile(r"\bmax(?:imum)?\b|最大", re.IGNORECASE), "max"),
+    (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
     (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
 )
+UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
 CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
@@ -151,6 +152,7 @@ def _is_header(line: list[Line]) -> bool:
     words = [word.text.strip("()[]") for piece in line for word in piece.words if not word.raised]
     if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
         return False
+    words = [word for word in words if not UNIT_WORD.match(word)]
     known = sum(bool(HEADER_WORD.match(word)) for word in words)
     strong = sum(bool(STRONG_HEADER.match(word)) for word in words)
     pieces = len(_header_pieces(line))
@@ -267,8 +269,7 @@ def _rulings_between(page: Page, top: float, bottom: float, columns: Sequence[Co
 def _fits_columns(rows: list[list[Line]], columns: tuple[Column, ...]) -> bool:
     """Whether rows at the head of a page stand in the columns of the table that was open on the page before."""
     pieces = [piece for line in rows for piece in line]
-    bound = [c for c in columns if c.bound]
-    if len(pieces) < 3 or not bound:
+    if len(pieces) < 3 or len(columns) < 3:
         return False
     under = sum(any(c.left - 12 < (p.box[0] + p.box[2]) / 2 < c.right + 12 for c in columns) for p in pieces)
     return under >= 0.7 * len(pieces)

@@ -41,8 +41,8 @@ class Tagger(Protocol):
 
 
 _BOUND = re.compile(
-    r"(?P<max>\bup\s?to\b|\bmaximum(?: of)?\b|\bmax\b\.?|\bat most\b|\bless than\b|\bno more than\b"
-    r"|最大|最高|高达|不超过|≤)"
+    r"(?P<max>\bup\s?to\b|\bmaximum(?: of)?\b|\bmax\b\.?|\bat most\b|\bless than\b|\bno more than\b|\bbelow\b"
+    r"|\bnot exceed\b|最大|最高|高达|不超过|≤)"
     r"|(?P<min>\bminimum(?: of)?\b|\bmin\b\.?|\bat least\b|\bover\b(?=\s+\d)|\bmore than\b|\bin excess of\b"
     r"|最小|最低|至少|≥)"
     r"|(?P<typ>\btypical(?:ly)?\b|\btyp\b\.?|\bnominal\b|\babout\b|\bapproximately\b|典型|约)",
@@ -88,6 +88,8 @@ class RuleTagger:
     def _spans(self, statement: Statement) -> tuple[Span, ...]:
         text = statement.text
         spans = [Span("value", amount.start, amount.end) for amount in find_amounts(text)]
+        if not spans:
+            return ()
         spans += [Span("parameter", m.start(), m.end()) for m in self.parameters.finditer(text) if m.end() > m.start()]
         spans += [Span("condition", m.start(), m.end()) for m in _CONDITION.finditer(text)]
         for role, pattern in _LABELLED:

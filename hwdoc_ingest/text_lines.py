@@ -15,6 +15,8 @@ WIDE_GAP = 1.4
 LEADING_MARK = re.compile(r"^(?:\W{1,2}|\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2}){1,5}\.?|[ivx]{1,4}[.)])$")
 """A bullet or a number that a heading or list item begins with."""
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
+BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|\(?[a-z0-9]\)|\d{1,2}\.)$")
+VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
 DOT_LEADER = re.compile(r"(?:\.\s?){4,}|…+|_{4,}")
 
 
@@ -101,9 +103,11 @@ def _raised_text(before: str, raised: str) -> str:
 
 
 def text_lines(page: Page) -> tuple[Line, ...]:
-    """The lines of a page in reading order: left to right and down; prose in two columns column by column."""
-    rows = baselines(page.words)
-    return tuple(line for band in _bands(rows, page.width) for line in band)
+    """The lines of a page in reading order: left to right and down; two columns of prose or lists one by one.
+
+    A row whose pieces read like a name and its value (`Storage temperature    -55 to 125 °C`) is one line.
+    """
+    return tuple(line for band in _bands(baselines(page.words), page.width) for line in band)
 
 
 def baselines(words: Sequence[Word]) -> list[list[Line]]:
@@ -136,7 +140,8 @@ def _cut(words: list[Word]) -> list[Line]:
     for word in words[1:]:
         gap = word.box[0] - reach
         leads = len(pieces[-1]) == 1 and LEADING_MARK.match(pieces[-1][0].text) and gap < 6 * word.size
-        if gap > WIDE_GAP * max(word.size, pieces[-1][-1].size) and not leads and not word.text.startswith(":"):
+        follows = word.text.startswith(":") or DOT_LEADER.search(pieces[-1][-1].text) or DOT_LEADER.fullmatch(word.text)
+        if gap > WIDE_GAP * max(word.size, pieces[-1][-1].size) and not leads and not follows:
             pieces.append([word])
         else:
             pieces[-1].append(word)
@@ -145,48 +150,80 @@ def _cut(words: list[Word]) -> list[Line]:
 
 
 def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
-    """Lines in reading order, in bands: a row across the page, or two columns one after the other."""
-    gutter = _gutter(rows, width)
-    if gutter is None:
-        return rows
-    bands: list[list[Line]] = []
-    left: list[Line] = []
-    right: list[Line] = []
-    for row in rows:
-        if any(line.box[0] < gutter < line.box[2] for line in row):
-            bands += [left, right, row]
-            left, right = [], []
+    """Lines in reading order, in bands: rows across the page, or two columns one after the other."""
+    best: tuple[int, int, int, float] | None = None
+    for step in range(30, 71, 2):
+        gutter = width * step / 100
+        for start, end in _runs(rows, gutter):
+            left = [line for row in rows[start:end] for line in row if line.box[2] <= gutter]
+            right = [line for row in rows[start:end] for line in row if line.box[0] >= gutter]
+            score = min(len(left), len(right))
+            if score >= 5 and _are_columns(left, right, width) and (best is None or score > best[0]):
+                best = score, start, end, gutter
+    if best is None:
+        return [_as_pairs(row) for row in rows]
+    _, start, end, gutter = best
+    left = [line for row in rows[start:end] for line in row if line.box[2] <= gutter]
+    right = [line for row in rows[start:end] for line in row if line.box[0] >= gutter]
+    above, below = rows[:start], rows[end:]
+    return [
+        *_bands(above, width),
+        *_bands(_rows_of(left), width),
+        *_bands(_rows_of(right), width),
+        *_bands(below, width),
+    ]
+
+
+def _rows_of(lines: list[Line]) -> list[list[Line]]:
+    rows: list[list[Line]] = []
+    for line in lines:
+        if rows and abs(rows[-1][0].base - line.base) < 0.4 * line.size:
+            rows[-1].append(line)
         else:
-            left += [line for line in row if line.box[2] <= gutter]
-            right += [line for line in row if line.box[0] >= gutter]
-    return [band for band in (*bands, left, right) if band]
+            rows.append([line])
+    return rows
 
 
-def _gutter(rows: list[list[Line]], width: float) -> float | None:
-    """Where the white strip between two columns of prose runs, or None if the page has one column.
+def _runs(rows: list[list[Line]], gutter: float) -> list[tuple[int, int]]:
+    """Stretches of rows in which no line crosses a gutter; one crossing line inside a long stretch ends it."""
+    runs: list[tuple[int, int]] = []
+    start = 0
+    for at, row in enumerate([*rows, None]):
+        if row is None or any(line.box[0] < gutter < line.box[2] for line in row):
+            if at - start >= 5:
+                runs.append((start, at))
+            start = at + 1
+    return runs
 
-    Prose fills its column; the cells of a table do not. So most lines on both sides must be nearly as wide as
-    the widest of their side.
+
+def _are_columns(left: list[Line], right: list[Line], width: float) -> bool:
+    """Whether two sides are columns of prose or lists, not the cells of a table.
+
+    Prose fills its column, and lists begin with bullets; the cells of a table do neither.
     """
-    best: tuple[int, float] | None = None
-    lines = [line for row in rows for line in row]
-    for step in range(35, 66):
-        x = width * step / 100
-        crossing = sum(line.box[0] < x < line.box[2] for line in lines)
-        left = [line for line in lines if line.box[2] <= x]
-        right = [line for line in lines if line.box[0] >= x]
-        if min(len(left), len(right)) < 6 or crossing > 0.4 * min(len(left), len(right)):
-            continue
-        if all(_fills(side, width) for side in (left, right)) and (best is None or crossing < best[0]):
-            best = crossing, x
-    return best[1] if best else None
+    bullets = [sum(bool(BULLET.match(line.words[0].text)) for line in side) for side in (left, right)]
+    if min(bullets) >= 3:
+        return True
+    wordy = all(sum(len(line.words) for line in side) >= 3 * len(side) for side in (left, right))
+    return wordy and all(_fills(side, width) for side in (left, right))
 
 
 def _fills(side: list[Line], width: float) -> bool:
     widths = sorted(line.box[2] - line.box[0] for line in side)
     widest = widths[int(len(widths) * 0.9)]
     full = sum(each > 0.8 * widest for each in widths)
-    return widest > 0.25 * width and full >= 0.4 * len(widths)
+    return widest > 0.18 * width and full >= 0.4 * len(widths)
+
+
+def _as_pairs(row: list[Line]) -> list[Line]:
+    """A row as one line if its later pieces are values of the first, else as it is."""
+    if not 2 <= len(row) <= 4 or len(row[0].words) > 10:
+        return row
+    if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", row[0].text):
+        return row
+    if all(VALUE.search(piece.text) and len(piece.words) <= 12 for piece in row[1:]):
+        return [Line(tuple(word for piece in row for word in piece.words))]
+    return row
 
 
 def drop_furniture(pages: Sequence[Page]) -> tuple[Page, ...]:

@@ -89,6 +89,7 @@ RULES: tuple[QuantityRule, ...] = (
         "gpu.fill_rate_mpix_s",
         "count",
         words(r"(?<=\d)\s?M[Pp]ix(?:els?)?/s(?:ec)?\b"),
+        whole=False,
         context=_GPU,
         low=1,
         high=1e6,

@@ -10,9 +10,11 @@ from hwdoc_ingest.rules.rule import Found, Tagged
 
 HEX = r"(?:0x[\dA-Fa-f]{1,4}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4,8}|\b[\dA-Fa-f]{2,8}h\b)"
 _HEX = re.compile(HEX)
+_LONG_HEX = r"(?:0x[\dA-Fa-f]{4}(?:_?[\dA-Fa-f]{4}){0,3}|0x[\dA-Fa-f]{5,16}|H'[\dA-Fa-f]{4,8}|\b[\dA-Fa-f]{4,8}h\b)"
 _RANGE = re.compile(
-    rf"^(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|?\s*(?P<start>{HEX})\s*(?:-|~|to|\||"
-    rf"至)\s*(?P<end>{HEX})\s*\|?\s*(?P<after>.*)$"
+    rf"^(?:0x[\dA-Fa-f]{1, 3}\s*\|)?\s*(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|"
+    rf"?\s*(?P<start>{_LONG_HEX})\s*(?:-|~|to|\||"
+    rf"至)\s*(?P<end>{_LONG_HEX})\s*\|?\s*(?P<after>.*)$"
 )
 _MEMORY = re.compile(r"\b(?:S?D?RAM|SRAM|ROM|DDR|DRAM|flash|memory|TCM|[ID]CCM|TCDM|cache RAM)\b", re.IGNORECASE)
 _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)

@@ -35,6 +35,16 @@ class Tagged:
         """The path of headings and parent items as one text, innermost last."""
         return " > ".join(self.statement.path)
 
+    @cached_property
+    def parent(self) -> str:
+        """The innermost heading or parent item."""
+        return self.statement.path[-1] if self.statement.path else ""
+
+    @cached_property
+    def describes_register(self) -> bool:
+        """Whether it tells what the bits of a register mean: its numbers are settings, not what the chip has."""
+        return bool(ENCODING.search(self.text)) or any(REGISTER_PAGES.search(p) for p in self.statement.path[-3:])
+
     def of(self, role: Role) -> list[Span]:
         """The spans of one role."""
         return [span for span in self.spans if span.role == role]
@@ -67,6 +77,11 @@ def words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+ENCODING = re.compile(r"\bb[01]{2,}\b|\d'[bhd][\dA-Fa-f]|\[\d+:\d+\]|\bbits? \d+\b|^\s*\d+\s*:\s|\b[01]\s*=\s*\w")
+"""How a register's bits are described: its numbers are settings, not what the chip has."""
+REGISTER_PAGES = re.compile(
+    r"register (?:descriptions?|summary|map|definitions?|list|interface)\b|寄存器(?:描述|列表|说明)", re.IGNORECASE
+)
 NEVER = re.compile(r"(?!)")
 
 
@@ -96,6 +111,10 @@ class QuantityRule:
     after: bool = True
     """Whether the number may stand after the name (`cache size: 64KB`)."""
     instance: InstanceOf | None = None
+    whole: bool = True
+    """Whether a count must be a whole number."""
+    ranged: bool = False
+    """Whether a lone number in a sentence is a test condition, not the parameter: a bound or a range is needed."""
     lists: bool = False
     """Whether several values may be choices."""
     sureness: float = 0.9
@@ -108,6 +127,8 @@ FindRule = Callable[[Tagged], Iterator[Found]]
 def applies(rule: QuantityRule, tagged: Tagged) -> bool:
     """Whether the context of a rule holds in a statement."""
     text = tagged.text
+    if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
+        return False
     if rule.forbids.search(text) or any(rule.forbids_path.search(part) for part in tagged.statement.path[-2:]):
         return False
     return rule.context is None or bool(rule.context.search(text) or rule.context.search(tagged.path_text))

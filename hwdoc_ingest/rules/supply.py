@@ -13,6 +13,7 @@ RULES: tuple[QuantityRule, ...] = (
         "thermal.storage_c",
         "temperature",
         words(rf"\bstorage {_TEMPERATURE}(?: range)?\b|存储温度|储存温度"),
+        ranged=True,
         low=-100,
         high=400,
         gap_words=6,
@@ -24,6 +25,7 @@ RULES: tuple[QuantityRule, ...] = (
         "thermal.junction_c",
         "temperature",
         words(rf"\b(?:con)?junction {_TEMPERATURE}\b|\bT\s?j\b|结温"),
+        ranged=True,
         low=-100,
         high=250,
         gap_words=6,
@@ -34,6 +36,7 @@ RULES: tuple[QuantityRule, ...] = (
         "thermal.case_c",
         "temperature",
         words(rf"\bcase {_TEMPERATURE}\b|\boperating {_TEMPERATURE}(?=.*\bcase\b)|\bTCASE\b"),
+        ranged=True,
         low=-100,
         high=250,
         gap_words=6,
@@ -47,6 +50,7 @@ RULES: tuple[QuantityRule, ...] = (
             rf"\bambient(?: operating)? {_TEMPERATURE}(?: under bias)?(?: range)?\b|"
             rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|工作温度|环境温度"
         ),
+        ranged=True,
         low=-100,
         high=250,
         gap_words=6,
@@ -83,6 +87,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
             r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|电源电压|供电电压|supply for"
         ),
+        forbids_path=words(r"absolute maximum|maximum ratings?|绝对最大"),
         low=0.3,
         high=60,
         gap_words=5,
@@ -90,7 +95,9 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.82,
         forbids=words(
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
-            r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured"
+            r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
+            r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|DDR|memory|peripheral|pull-?up|"
+            r"\bRTC|only\b"
         ),
     ),
     QuantityRule(
