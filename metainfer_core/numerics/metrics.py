@@ -39,7 +39,7 @@ class OutputEffect(Value):
     range_use: float | None = None
     """Share of the integer codes that the tensor's values span, 0 to 1."""
     argmax_flips: int | None = None
-    """Samples whose greatest element along the last axis moved."""
+    """Samples whose greatest class moved; None unless a sample is [classes] or [batch, classes]."""
     max_abs_error: float = 0.0
     """Over elements that are finite in both."""
     not_finite: int = 0
@@ -145,8 +145,11 @@ def _range_use(codes: np.ndarray) -> float:
 
 
 def _argmax_flips(x: np.ndarray, y: np.ndarray) -> int | None:
-    """Samples in which some greatest element along the last axis stands elsewhere; None where there is one element."""
-    if x.ndim < 2 or x.shape[-1] < 2:
+    """Samples in which the greatest class stands elsewhere; None where a sample is no row of classes.
+
+    A feature map's greatest element decides nothing, and moves with any rounding.
+    """
+    if x.ndim not in (2, 3) or x.shape[-1] < 2:
         return None
     # A NaN is never the greatest of the reference, and takes the place of the greatest afterwards.
     before = np.argmax(np.where(np.isnan(x), -np.inf, x), axis=-1)
