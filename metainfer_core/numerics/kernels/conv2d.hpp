@@ -4,8 +4,8 @@
 // input rows that it needs are copied once into scratch, padded, and split by stride phase, so that every load in the
 // inner loop is contiguous and unconditional. A 1x1 convolution without stride or padding reads its input in place.
 //
-// Each output is one sum: bias first, then the products by input channel, kernel row, kernel column (float32: fused
-// multiply-add, so one rounding each). Padding takes part as zero (int8: as the zero point).
+// Each output is the bias plus the products by input channel, kernel row, kernel column, summed in groups of GROUP
+// (float32: fused multiply-add, so one rounding each). Padding takes part as zero (int8: as the zero point).
 #pragma once
 #include "activation.hpp"
 #include "requantize.hpp"
@@ -32,6 +32,16 @@ struct Conv2dParams {
 };
 
 constexpr int32_t FILTER_BLOCK = 4;
+
+// sums += group; group = 0.
+template <int32_t ROWS, int32_t VECTORS, class Vector>
+MI_INLINE void add_group(Vector (&group)[ROWS][VECTORS], Vector (&sums)[ROWS][VECTORS]) {
+    MI_UNROLL
+    for (int32_t r = 0; r < ROWS; ++r) {
+        MI_UNROLL
+        for (int32_t v = 0; v < VECTORS; ++v) sums[r][v] += group[r][v], group[r][v] = Vector{};
+    }
+}
 
 // Where the taps of one band lie: [channel][row][stride phase][column].
 struct Band {
@@ -81,11 +91,13 @@ MI_INLINE const Source* input_row(const Conv2dParams p, const Source* plane, int
     return plane && row >= 0 && row < p.height ? plane + row * p.width : nullptr;
 }
 
-// Adds the products of all taps to the sums of four filters and VECTORS pixel vectors.
+// Adds the products of all taps to the sums of four filters and VECTORS pixel vectors, GROUP products at a time.
 template <int32_t VECTORS, int32_t STEP, class Vector, class Value>
 MI_INLINE void add_taps(const Conv2dParams p, int32_t channels, int64_t plane, int32_t row, int32_t columns,
                         const Value* const (&base)[VECTORS], const Value* weights,
                         Vector (&sums)[FILTER_BLOCK][VECTORS]) {
+    Vector group[FILTER_BLOCK][VECTORS] = {};
+    int32_t left = GROUP;
     for (int32_t channel = 0; channel < channels; ++channel) {
         for (int32_t y = 0; y < p.kernel_height; ++y) {
             const int64_t line = channel * plane + int64_t{y} * p.dilation_height * row;
@@ -99,14 +111,16 @@ MI_INLINE void add_taps(const Conv2dParams p, int32_t channels, int64_t plane, i
                 for (int32_t f = 0; f < FILTER_BLOCK; ++f) {
                     const auto weight = broadcastable(weights + f * STEP);
                     MI_UNROLL
-                    for (int32_t v = 0; v < VECTORS; ++v) sums[f][v] = multiply_add(weight, inputs[v], sums[f][v]);
+                    for (int32_t v = 0; v < VECTORS; ++v) group[f][v] = multiply_add(weight, inputs[v], group[f][v]);
                 }
                 weights += FILTER_BLOCK * STEP;
                 phase += p.dilation_width;
                 while (phase >= p.stride_width) phase -= p.stride_width, ++column;
+                if (__builtin_expect(--left == 0, 0)) add_group(group, sums), left = GROUP;
             }
         }
     }
+    add_group(group, sums);
 }
 
 // Vectors of a band are numbered row by row; the last of a row is moved left so that it ends with the row.

@@ -1,5 +1,5 @@
-// Matrix products. Output columns lie in the lanes; each output is one sum: bias first, then the products in order of
-// depth (float32: fused multiply-add, so one rounding each). Weights are packed when the model is lowered.
+// Matrix products. Output columns lie in the lanes; each output is the bias plus the products in order of depth, summed
+// in groups of GROUP (float32: fused multiply-add, so one rounding each). Weights are packed when the model is lowered.
 #pragma once
 #include "activation.hpp"
 #include "conv2d.hpp"
@@ -22,7 +22,7 @@ struct GemmParams {
 template <int32_t ROWS, int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Input, class Weight>
 MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, const Weight* weights, int32_t block,
                          const Sum* start, Sum (&results)[ROWS][VECTORS * LANES]) {
-    Vector sums[ROWS][VECTORS];
+    Vector sums[ROWS][VECTORS], group[ROWS][VECTORS] = {};
     MI_UNROLL
     for (int32_t v = 0; v < VECTORS; ++v) {
         Vector initial;
@@ -30,16 +30,19 @@ MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, c
         MI_UNROLL
         for (int32_t r = 0; r < ROWS; ++r) sums[r][v] = initial;
     }
-    for (int32_t k = 0; k < steps; ++k, weights += block * STEP) {
-        decltype(load(weights)) loaded[VECTORS];
-        MI_UNROLL
-        for (int32_t v = 0; v < VECTORS; ++v) loaded[v] = load(weights + v * LANES * STEP);
-        MI_UNROLL
-        for (int32_t r = 0; r < ROWS; ++r) {
-            const auto value = broadcastable(input + r * input_row + k * STEP);
+    for (int32_t first = 0; first < steps; first += GROUP) {
+        for (int32_t k = first; k < minimum(first + GROUP, steps); ++k, weights += block * STEP) {
+            decltype(load(weights)) loaded[VECTORS];
             MI_UNROLL
-            for (int32_t v = 0; v < VECTORS; ++v) sums[r][v] = multiply_add(value, loaded[v], sums[r][v]);
+            for (int32_t v = 0; v < VECTORS; ++v) loaded[v] = load(weights + v * LANES * STEP);
+            MI_UNROLL
+            for (int32_t r = 0; r < ROWS; ++r) {
+                const auto value = broadcastable(input + r * input_row + k * STEP);
+                MI_UNROLL
+                for (int32_t v = 0; v < VECTORS; ++v) group[r][v] = multiply_add(value, loaded[v], group[r][v]);
+            }
         }
+        add_group(group, sums);
     }
     MI_UNROLL
     for (int32_t r = 0; r < ROWS; ++r) {

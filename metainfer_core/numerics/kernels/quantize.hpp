@@ -48,10 +48,6 @@ MI_KERNEL_IN_PLACE void quantize_int8(const QuantizeParams p, const float* input
                              const int32_t* zero_point, int8_t* output) {
     quantize(p, input, scale, zero_point, output);
 }
-MI_KERNEL_IN_PLACE void quantize_uint8(const QuantizeParams p, const float* input, const float* scale,
-                              const int32_t* zero_point, uint8_t* output) {
-    quantize(p, input, scale, zero_point, output);
-}
 MI_KERNEL_IN_PLACE void dequantize_int8(const QuantizeParams p, const int8_t* input, const float* scale,
                                const int32_t* zero_point, float* output) {
     dequantize(p, input, scale, zero_point, output);

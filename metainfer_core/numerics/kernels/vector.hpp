@@ -31,6 +31,10 @@ namespace mi {
 constexpr int32_t LANES = MI_VECTOR_BYTES / 4;
 constexpr int32_t MAX_RANK = 6;
 
+// Products of a long float32 sum are added in groups of so many, each from zero, and the groups to the total: the
+// rounding error grows with the square root of GROUP and of the number of groups, not of all products.
+constexpr int32_t GROUP = 64;
+
 typedef float Float __attribute__((vector_size(MI_VECTOR_BYTES)));
 typedef int32_t Int __attribute__((vector_size(MI_VECTOR_BYTES)));
 typedef int16_t Pairs __attribute__((vector_size(MI_VECTOR_BYTES)));  // LANES pairs of int16

@@ -119,7 +119,9 @@ def recurrent(op: str, gates: int, direction: str, batch: int, states: bool, **a
 
 
 def _unary() -> list[Case]:
-    x = np.concatenate([draw("unary", 40) * 3, np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.0, 30.0, -30.0], np.float32)])
+    x = np.concatenate(
+        [draw("unary", 40) * 3, np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.0, 30.0, -30.0], np.float32)]
+    )
     positive = np.abs(x) + np.float32(0.01)
     names = "Relu LeakyRelu HardSigmoid HardSwish Sigmoid Tanh Elu Gelu Softplus Mish Exp Neg Abs Erf Floor Ceil Round"
     cases = [one(op.lower(), op, [x]) for op in [*names.split(), "Sign", "Selu", "Softsign"]]
@@ -140,14 +142,13 @@ def _binary() -> list[Case]:
     cases = []
     for i, (a, b) in enumerate(shapes):
         left, right = draw(f"l{i}", *a), draw(f"r{i}", *b)
-        whole = (left * 10).astype(np.int32), np.where(right > 0, 3, -2).astype(np.int32)
+        whole = np.asarray(left * 10).astype(np.int32), np.where(right > 0, 3, -2).astype(np.int32)
         for op in ("Add", "Sub", "Mul", "Div", "Max", "Min"):
             cases.append(one(f"{op.lower()}_{i}", op, [left, right]))
             if i < 2:
-                kinds = (np.int32, np.int64)
-                cases += [
-                    one(f"{op}_{t.__name__}_{i}", op, [np.asarray(n).astype(t) for n in whole], (), [t.__name__]) for t in kinds
-                ]
+                for kind in (np.int32, np.int64):
+                    operands = [number.astype(kind) for number in whole]
+                    cases.append(one(f"{op}_{kind.__name__}_{i}", op, operands, (), [kind.__name__]))
         for op in ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"):
             equal = np.asarray(np.round(left)), np.asarray(np.round(right))
             cases.append(one(f"{op.lower()}_{i}", op, equal, outputs=["bool"]))
@@ -171,8 +172,9 @@ def _binary() -> list[Case]:
 
 
 def _casts() -> list[Case]:
+    usual = ("float32", "int32", "int64", "bool")
     pairs = [
-        *((s, t) for s in ("float32", "int32", "int64", "bool") for t in ("float32", "int32", "int64", "bool") if s != t),
+        *((s, t) for s in usual for t in usual if s != t),
         *((s, t) for s in ("uint8", "int8") for t in ("float32", "int32")),
     ]
     values = np.array([0.0, -1.75, 2.5, 100.2, -3.0])
@@ -221,7 +223,14 @@ def _products() -> list[Case]:
     return [
         one("gemm", "Gemm", [x], [w, draw("gb", 75)]),
         one("gemm_scaled", "Gemm", [x], [w.T.copy(), draw("gb", 1, 75)], transB=1, alpha=0.5, beta=2.0),
-        one("gemm_matrix", "Gemm", [x, ], [w, draw("gm", 5, 75)]),
+        one(
+            "gemm_matrix",
+            "Gemm",
+            [
+                x,
+            ],
+            [w, draw("gm", 5, 75)],
+        ),
         one("gemm_one_row", "Gemm", [draw("g1", 1, 300)], [draw("g2", 300, 10), draw("g3", 10)]),
         one("matmul", "MatMul", [draw("m", 2, 3, 37)], [w]),
         one("matmul_vector", "MatMul", [draw("m1", 37)], [w]),
@@ -346,11 +355,42 @@ def _recurrent() -> list[Case]:
     return cases
 
 
-def _whole_graphs() -> list[Case]:
-    """A constant that is an output, and an input that is only reshaped."""
-    node = helper.make_node("Identity", ["x"], ["y"], name="same")
-    return [build("identity", [node], {"x": draw("same", 2, 3)})]
+def _dequantized() -> list[Case]:
+    """Integers from outside."""
+    codes = np.arange(-12, 12).reshape(2, 3, 4)
+    scales = np.array([0.5, 0.25, 2.0], np.float32)
+    cases = []
+    for kind in (np.int8, np.uint8, np.int32):
+        x = np.abs(codes).astype(kind) if kind == np.uint8 else codes.astype(kind)
+        zeros = np.array([0, 0, 0] if kind == np.int32 else [1, 2, 3], kind)
+        cases.append(
+            one(f"dequantize_{kind.__name__}", "DequantizeLinear", [x], [scales[0].reshape(()), zeros[0].reshape(())])
+        )
+        cases.append(one(f"dequantize_axis_{kind.__name__}", "DequantizeLinear", [x], [scales, zeros], axis=1))
+    return cases
 
+
+def _whole_graphs() -> list[Case]:
+    """An input that goes out as it is, a constant that goes out, and integers that go out."""
+    x = {"x": draw("same", 2, 3)}
+    same = helper.make_node("Identity", ["x"], ["y"], name="same")
+    out = helper.make_node("Identity", ["c"], ["z"], name="constant")
+    constants = {"c": draw("constant", 4), "s": np.array(0.1, np.float32)}
+    zeros = {"uint8": np.array(9, np.uint8), "int8": np.array(-3, np.int8)}
+    cases = [build("identity", [same], x), build("constant", [same, out], x, constants, dict.fromkeys("yz", "float32"))]
+    for kind, zero in zeros.items():
+        quantize = helper.make_node("QuantizeLinear", ["x", "s", "zero"], ["q"], name="quantize")
+        cases.append(build(f"quantize_{kind}", [quantize], x, {**constants, "zero": zero}, {"q": kind}))
+    return cases
+
+
+WHERE_BOOL = one(
+    "where_bool",
+    "Where",
+    [np.array([True, False, True]), np.array([True, True, False]), np.array([False, False, True])],
+    outputs=["bool"],
+)
+"""ONNX Runtime has no kernel for it."""
 
 FLOAT_CASES: tuple[Case, ...] = tuple(
     case
@@ -366,6 +406,7 @@ FLOAT_CASES: tuple[Case, ...] = tuple(
         _reductions(),
         _normalisations(),
         _recurrent(),
+        _dequantized(),
         _whole_graphs(),
     )
     for case in cases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from operator_cases import FLOAT_CASES, Case, reference
+from operator_cases import FLOAT_CASES, WHERE_BOOL, Case, reference
 
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.simulator import Simulator
@@ -26,3 +26,7 @@ def test_operator_equals_onnx_runtime(case: Case) -> None:
             np.testing.assert_allclose(actual[name], y, rtol=0, atol=limit)
         else:
             np.testing.assert_array_equal(actual[name], y)
+
+
+def test_choice_between_booleans() -> None:
+    assert Simulator(lower(WHERE_BOOL.model())).run(WHERE_BOOL.feed)["y"].tolist() == [True, False, False]
