@@ -97,9 +97,8 @@ def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:
     leaves = any(form.is_graph_output() for form in forms)
     start = order[producer] if producer is not None else 0
     last = max((order[user] for user in users), default=start)
-    touching = {
-        node.metadata_props[UNIT] for node in (producer, *users) if node is not None and UNIT in node.metadata_props
-    }
+    everyone = (producer, *(reader for form in forms for reader in readers(form)))  # conversions too
+    touching = {node.metadata_props[UNIT] for node in everyone if node is not None and UNIT in node.metadata_props}
     return Stored(
         name=str(value.name),
         views=tuple(str(view.name) for view in views),

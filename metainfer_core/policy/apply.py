@@ -9,7 +9,8 @@ from metainfer_core.actions import legality
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.catalog import KINDS, kind
 from metainfer_core.actions.quantize_dequantize import computes_on_integers
-from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, nodes_by_id
+from metainfer_core.actions.rewiring import FROM, FUSED_WITH, UNIT, nodes_by_id
+from metainfer_core.actions.stored_tensors import CONVERSIONS
 from metainfer_core.actions.units import has_data_type, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.numerics.ranges import Calibration
@@ -90,7 +91,8 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     passes.RemoveUnusedNodesPass()(model)
     known = nodes_by_id(model)
     for node in model.graph:
-        leader = known.get(node.metadata_props.get(FUSED_WITH, ""))
+        asked = node.metadata_props.get(FROM, "") if node.op_type in CONVERSIONS else ""
+        leader = known.get(node.metadata_props.get(FUSED_WITH, asked))
         unit = (leader or node).metadata_props.get(UNIT)
         wanted = "int8" if computes_on_integers(leader or node) else "float32"
         if unit in spec.compute_units and has_data_type(unit, spec.compute_units[unit], wanted) is None:
