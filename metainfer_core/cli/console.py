@@ -24,6 +24,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 ProgressCallback = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done, and how many there are (0: not known)."""
 
+PROGRESS_VARIABLE = "METAINFER_PROGRESS"
+"""Set to `json`, progress on stderr is one JSON object a line, for a program that watches the command."""
+
 
 def run(app: typer.Typer) -> None:
     """Runs a command tree and exits: every expected error is one message, never a traceback."""
@@ -78,6 +81,14 @@ def verdict(negative: bool) -> None:
 @contextmanager
 def progress(title: str) -> Iterator[ProgressCallback]:
     """A progress line on stderr: a live bar on a terminal, a plain line for each new step elsewhere."""
+    if os.environ.get(PROGRESS_VARIABLE) == "json":
+
+        def as_json(step: str, done: int, total: int) -> None:
+            sys.stderr.write(json.dumps({"progress": [step, done, total]}) + "\n")
+            sys.stderr.flush()
+
+        yield as_json
+        return
     console = Console(stderr=True)
     if not console.is_terminal:
         last = ""

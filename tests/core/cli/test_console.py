@@ -90,3 +90,10 @@ def test_the_installed_command_answers():
     )
     assert done.returncode == 0
     assert "Fits an AI model to a chip" in done.stdout
+
+
+def test_a_watching_program_gets_progress_as_json_lines(monkeypatch, capsys):
+    monkeypatch.setenv(console.PROGRESS_VARIABLE, "json")
+    with console.progress("ingest") as report:
+        report("reading pages", 3, 12)
+    assert capsys.readouterr().err == '{"progress": ["reading pages", 3, 12]}\n'

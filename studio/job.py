@@ -1,0 +1,112 @@
+"""The process of one job: waits for its turn, runs the command, keeps its answer, progress and end in its folder.
+
+`python -m studio.job FOLDER LOCK_DESCRIPTOR COMMAND...`; started by studio/jobs.py only.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from metainfer_core.files import write_bytes
+
+AT_THE_SAME_TIME = 2
+"""Jobs that run at once; more wait for their turn."""
+STDERR_LIMIT = 1 << 20
+_WRITE_EVERY_SECONDS = 0.2
+
+
+def run(folder: Path, command: list[str]) -> int:
+    """Runs the command when it is its turn; its exit status."""
+    stopped = threading.Event()
+    # A handler, not SIG_IGN, which the command would inherit. We stay until the command has ended, and hold the lock.
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    slot = _slot(folder.parent, stopped)
+    if slot is None:
+        return 128 + signal.SIGTERM
+    begin = time.time()
+    progress = _Progress(folder, begin)
+    with (folder / "stdout").open("wb") as stdout:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE)
+        assert child.stderr is not None
+        _follow(child.stderr, progress)
+        status = child.wait()
+    progress.write()
+    end = {"exit_status": status, "seconds": round(time.time() - begin, 3)}
+    write_bytes(folder / "end.json", json.dumps(end).encode(), "job")
+    slot.close()
+    if stopped.is_set():
+        os.killpg(0, signal.SIGKILL)  # whatever the command has left behind
+    return status
+
+
+class _Progress:
+    """The last sign of progress, written a few times a second at most."""
+
+    def __init__(self, folder: Path, begin: float) -> None:
+        self._path = folder / "progress.json"
+        self._said: dict[str, object] = {"step": "", "done": 0, "total": 0, "started": begin, "step_started": begin}
+        self._written = 0.0
+        self.write()
+
+    def say(self, step: str, done: int, total: int) -> None:
+        if step != self._said["step"]:
+            self._said["step_started"] = time.time()
+        self._said |= {"step": step, "done": done, "total": total}
+        if time.monotonic() - self._written > _WRITE_EVERY_SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        temporary = self._path.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self._said))
+        os.replace(temporary, self._path)
+        self._written = time.monotonic()
+
+
+def _follow(stderr: IO[bytes], progress: _Progress) -> None:
+    """Takes progress out of the command's stderr; the rest goes to ours, up to a limit."""
+    kept = 0
+    for line in stderr:
+        said = _progress_in(line)
+        if said:
+            progress.say(*said)
+        elif kept < STDERR_LIMIT:
+            kept += len(line)
+            sys.stderr.buffer.write(line)
+            sys.stderr.buffer.flush()
+
+
+def _progress_in(line: bytes) -> tuple[str, int, int] | None:
+    if not line.startswith(b'{"progress"'):
+        return None
+    try:
+        step, done, total = json.loads(line)["progress"]
+        return str(step), int(done), int(total)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _slot(root: Path, stopped: threading.Event) -> IO[str] | None:
+    """A lock on one of the places, which the kernel lets go when this process ends; None when told to stop."""
+    while not stopped.wait(0.1):
+        for number in range(AT_THE_SAME_TIME):
+            file = (root / f"slot-{number}").open("w")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return file
+            except BlockingIOError:
+                file.close()
+    return None
+
+
+if __name__ == "__main__":
+    _, place, _lock, *words = sys.argv
+    sys.exit(run(Path(place), words))

@@ -1,0 +1,250 @@
+"""Background jobs: commands of meta-infer as process groups of their own, each with a folder that tells its state.
+
+A job outlives a browser's refresh and the server's restart: nothing about it is kept in memory. It is alive as long as
+someone holds the lock on its file `alive`, which the kernel lets go when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from metainfer_core.cli.console import PROGRESS_VARIABLE
+from metainfer_core.errors import InputError, MetaInferError
+from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
+from metainfer_core.values import Value, read_json
+from studio.workspace import hidden_folder
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+COMMAND: tuple[str, ...] = (sys.executable, "-m", "metainfer_core")
+"""What every job begins with: the one place in the studio that starts commands."""
+KEPT_JOBS = 200
+ANSWER_LIMIT = 256 * MEBIBYTE
+_GRACE_SECONDS = 3.0
+
+
+class Order(Value):
+    """What a job shall do."""
+
+    kind: str
+    """What sort of work it is: `ingest`, `adapt`, `compile`."""
+    title: str
+    """What people read."""
+    arguments: tuple[str, ...]
+    """Arguments of `meta-infer`; `--json` is added."""
+    subject: str = ""
+    """What it is about, as a path in the workspace."""
+    actor: str = ""
+
+
+class Told(Value):
+    """An error as its command told it."""
+
+    what: str
+    why: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as its folder tells it now."""
+
+    id: str
+    folder: Path = field(repr=False)
+    order: Order
+    state: State
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    """0 where the number of steps is not known."""
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    """Of the current step, at its pace so far; None where that is not known."""
+    exit_status: int | None = None
+    error: Told | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in ("waiting", "running")
+
+    def answer(self) -> dict[str, Any] | None:
+        """The JSON object that the command answered with, or None where it has not answered."""
+        return _answer(self.folder)
+
+
+def jobs_folder(workspace: Path | None = None) -> Path:
+    """Where the folders of all jobs lie."""
+    return hidden_folder("jobs", workspace)
+
+
+def start(order: Order, workspace: Path | None = None) -> Job:
+    """Starts a command as a process group of its own; raises InputError where it cannot be started."""
+    root = jobs_folder(workspace)
+    folder = root / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    write_bytes(folder / "order.json", order.to_json(), "job")
+    _forget_old(root)
+    arguments = [*COMMAND, *order.arguments, "--json"]
+    with (folder / "alive").open("w") as alive:
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        try:
+            runner = subprocess.Popen(
+                [sys.executable, "-m", "studio.job", str(folder), str(alive.fileno()), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=(folder / "stderr").open("wb"),
+                pass_fds=(alive.fileno(),),  # the lock stays held until the runner ends
+                start_new_session=True,
+                env={**os.environ, PROGRESS_VARIABLE: "json"},
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(f"{order.title}: this job cannot be started.", f"{error}.", "Try again.") from error
+        alive.write(str(runner.pid))
+    return job(folder.name, workspace)
+
+
+def jobs(workspace: Path | None = None) -> tuple[Job, ...]:
+    """All jobs, the newest first."""
+    root = jobs_folder(workspace)
+    names = sorted((path.name for path in root.iterdir() if path.is_dir()), reverse=True) if root.is_dir() else []
+    found = []
+    for name in names:
+        with contextlib.suppress(MetaInferError):
+            found.append(job(name, workspace))
+    return tuple(found)
+
+
+def job(job_id: str, workspace: Path | None = None) -> Job:
+    """The job with this id; raises InputError where there is none."""
+    root = jobs_folder(workspace)
+    folder = root / job_id
+    if folder.parent != root or not (folder / "order.json").is_file():
+        raise InputError(f"There is no job {job_id!r}.", fix="Look at the list of jobs.")
+    order = Order.from_json(read_bytes(folder / "order.json", "job"), "job")
+    alive = _is_alive(folder)  # asked before `end.json` is read: who has ended wrote that first
+    progress, end = _plain(folder / "progress.json"), _plain(folder / "end.json")
+    known = {
+        "step": str(progress.get("step", "")),
+        "done": int(progress.get("done", 0)),
+        "total": int(progress.get("total", 0)),
+    }
+    if end:
+        return _ended(job_id, folder, order, end, known)
+    if (folder / "cancelled").exists():
+        return Job(job_id, folder, order, "cancelled", **known)
+    if not alive:
+        lost = Told(
+            what=f"{order.title}: this job ended without an answer.",
+            why="Its process was killed, or the machine was restarted.",
+            fix="Start it again.",
+        )
+        return Job(job_id, folder, order, "failed", error=lost, **known)
+    if not progress:
+        return Job(job_id, folder, order, "waiting")
+    now = time.time()
+    return Job(
+        job_id,
+        folder,
+        order,
+        "running",
+        seconds=max(0.0, now - float(progress["started"])),
+        seconds_left=_left(known["done"], known["total"], now - float(progress["step_started"])),
+        **known,
+    )
+
+
+def cancel(job_id: str, workspace: Path | None = None) -> Job:
+    """Ends a job and all processes of its group; one that has ended stays as it is."""
+    found = job(job_id, workspace)
+    if not found.is_open:
+        return found
+    write_bytes(found.folder / "cancelled", b"", "job")
+    group = int((found.folder / "alive").read_text() or 0)
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if group > 1 and _is_alive(found.folder):  # the lock is held, so that the group is still this job's
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, sign)
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while _is_alive(found.folder) and time.monotonic() < deadline:
+            time.sleep(0.02)
+    return job(job_id, workspace)
+
+
+def _left(done: int, total: int, seconds: float) -> float | None:
+    return seconds * (total - done) / done if 0 < done <= total and seconds > 0 else None
+
+
+def _ended(job_id: str, folder: Path, order: Order, end: dict[str, Any], known: dict[str, Any]) -> Job:
+    status, seconds = int(end["exit_status"]), float(end["seconds"])
+    if (folder / "cancelled").exists():
+        return Job(job_id, folder, order, "cancelled", seconds=seconds, exit_status=status, **known)
+    error = _error(folder, order, status)
+    state: State = "failed" if error else "done"
+    return Job(job_id, folder, order, state, seconds=seconds, exit_status=status, error=error, **known)
+
+
+def _error(folder: Path, order: Order, status: int) -> Told | None:
+    """What the command said is wrong. Status 1 without such words is a negative verdict, which is an answer."""
+    told = (_answer(folder) or {}).get("error")
+    if isinstance(told, dict) and told.get("what"):
+        return Told(**{key: str(told.get(key, "")) for key in ("what", "why", "fix")})
+    if status in (0, 1) and _answer(folder) is not None:
+        return None
+    last = [line for line in _tail(folder / "stderr").splitlines() if line.strip()][-3:]
+    why = "\n".join(last) or f"It ended with status {status}."
+    return Told(what=f"{order.title}: this job failed.", why=why, fix="Mend what it says and start it again.")
+
+
+def _answer(folder: Path) -> dict[str, Any] | None:
+    try:
+        data = read_json(read_bytes(folder / "stdout", "answer", ANSWER_LIMIT), "answer")
+    except MetaInferError:
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _plain(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 4000))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _is_alive(folder: Path) -> bool:
+    """Whether a process holds the lock."""
+    try:
+        with (folder / "alive").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _forget_old(root: Path) -> None:
+    for path in sorted((path for path in root.iterdir() if path.is_dir()), reverse=True)[KEPT_JOBS:]:
+        if not _is_alive(path):
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,167 @@
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from metainfer_core.errors import InputError
+from studio import jobs
+from studio.jobs import Order, Told
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """Lets jobs run a Python text instead of a command of meta-infer."""
+
+    def use(text):
+        monkeypatch.setattr(jobs, "COMMAND", (sys.executable, "-c", text))
+
+    return use
+
+
+def order(**other):
+    return Order(**{"kind": "ingest", "title": "Reading a.pdf", "arguments": ("x",)} | other)
+
+
+def wait_for(workspace, job_id, wanted, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = jobs.job(job_id, workspace)
+        if wanted(found):
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"still {found}")
+
+
+def test_a_job_gives_its_answer_and_how_long_it_took(tmp_path, script):
+    script("import sys, json; print(json.dumps({'said': sys.argv[1:]}))")
+    started = jobs.start(order(subject="manuals/a.pdf", actor="ada"), tmp_path)
+    done = wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert (done.state, done.exit_status, done.error) == ("done", 0, None)
+    assert done.answer() == {"said": ["x", "--json"]}
+    assert (done.order.subject, done.order.actor) == ("manuals/a.pdf", "ada")
+    assert 0 < done.seconds < 30
+
+
+def test_progress_and_time_left_at_the_pace_of_the_step(tmp_path, script):
+    script(
+        "import sys, json, time\n"
+        "for done in (1, 2, 3):\n"
+        "    sys.stderr.write(json.dumps({'progress': ['reading pages', done, 40]}) + '\\n'); sys.stderr.flush()\n"
+        "    time.sleep(0.25)\n"
+        "time.sleep(60)\n"
+    )
+    started = jobs.start(order(), tmp_path)
+    running = wait_for(tmp_path, started.id, lambda job: job.done == 3)
+    assert (running.state, running.step, running.total) == ("running", "reading pages", 40)
+    assert running.seconds_left > 37 * 0.2 / 3
+    cancelled = jobs.cancel(started.id, tmp_path)
+    assert (cancelled.state, cancelled.step, cancelled.done) == ("cancelled", "reading pages", 3)
+
+
+def test_cancel_kills_the_whole_group_even_when_it_does_not_listen(tmp_path, script, monkeypatch):
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.3)
+    child = tmp_path / "child"
+    script(
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "below = subprocess.Popen([sys.executable, '-c', 'import signal, time; "
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)'])\n"
+        f"open({str(child)!r}, 'w').write(str(below.pid) + ' ')\n"
+        "time.sleep(60)\n"
+    )
+    started = jobs.start(order(), tmp_path)
+    wait_for(tmp_path, started.id, lambda job: child.exists() and child.read_text().endswith(" "))
+    below = int(child.read_text())
+    assert jobs.cancel(started.id, tmp_path).state == "cancelled"
+    end = time.monotonic() + 5
+    while _runs(below) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not _runs(below)
+
+
+def _runs(pid):
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_the_error_is_the_commands_own(tmp_path, script):
+    script("print('{\"error\": {\"kind\": \"InputError\", \"what\": \"W\", \"why\": \"Y\", \"fix\": \"F\"}}'); exit(2)")
+    started = jobs.start(order(), tmp_path)
+    failed = wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert (failed.state, failed.exit_status, failed.error) == ("failed", 2, Told(what="W", why="Y", fix="F"))
+
+
+def test_a_command_that_breaks_off_tells_its_last_words(tmp_path, script):
+    script("import sys; sys.stderr.write('first\\nout of paper\\n'); exit(3)")
+    started = jobs.start(order(), tmp_path)
+    failed = wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert failed.error == Told(
+        what="Reading a.pdf: this job failed.",
+        why="first\nout of paper",
+        fix="Mend what it says and start it again.",
+    )
+
+
+def test_a_negative_verdict_is_an_answer(tmp_path, script):
+    script("print('{\"findings\": 3}'); exit(1)")
+    started = jobs.start(order(), tmp_path)
+    done = wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert (done.state, done.exit_status, done.error, done.answer()) == ("done", 1, None, {"findings": 3})
+
+
+def test_a_job_that_was_killed_from_outside_says_so(tmp_path, script):
+    script("import time; time.sleep(60)")
+    started = jobs.start(order(), tmp_path)
+    wait_for(tmp_path, started.id, lambda job: job.state == "running")
+    os.killpg(int((started.folder / "alive").read_text()), signal.SIGKILL)
+    lost = wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert lost.state == "failed"
+    assert lost.error.what == "Reading a.pdf: this job ended without an answer."
+
+
+def test_more_jobs_than_places_wait_for_their_turn(tmp_path, script):
+    go = tmp_path / "go"
+    script(f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.02)\nprint('{{}}')")
+    started = [jobs.start(order(title=f"job {number}"), tmp_path) for number in range(3)]
+    end = time.monotonic() + 30
+    while sum(job.state == "running" for job in jobs.jobs(tmp_path)) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    assert sorted(job.state for job in jobs.jobs(tmp_path)) == ["running", "running", "waiting"]
+    go.touch()
+    for job in started:
+        assert wait_for(tmp_path, job.id, lambda job: not job.is_open).state == "done"
+
+
+def test_cancelling_what_waits_or_has_ended(tmp_path, script):
+    script("print('{}')")
+    started = jobs.start(order(), tmp_path)
+    wait_for(tmp_path, started.id, lambda job: not job.is_open)
+    assert jobs.cancel(started.id, tmp_path).state == "done"
+
+
+def test_only_ids_of_jobs_are_jobs(tmp_path):
+    for name in ("nothing", "../jobs", "", "/etc"):
+        with pytest.raises(InputError, match="There is no job"):
+            jobs.job(name, tmp_path)
+
+
+def test_a_real_command(tmp_path):
+    started = jobs.start(order(kind="sample", title="Sample", arguments=("sample", str(tmp_path / "s"))), tmp_path)
+    done = wait_for(tmp_path, started.id, lambda job: not job.is_open, 120)
+    assert done.state == "done", done.error
+    assert [name.rsplit("/", 1)[1] for name in done.answer()["files"]][:2] == [
+        "tarnholt_v200_datasheet.pdf",
+        "text_direction.onnx",
+    ]
+    again = jobs.start(order(kind="sample", title="Sample", arguments=("sample", str(tmp_path / "s"))), tmp_path)
+    failed = wait_for(tmp_path, again.id, lambda job: not job.is_open, 120)
+    assert failed.state == "failed"
+    assert failed.error.why == "Nothing is overwritten."
+    assert [job.id for job in jobs.jobs(tmp_path)] == sorted((started.id, again.id), reverse=True)
