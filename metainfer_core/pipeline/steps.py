@@ -14,9 +14,11 @@ import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
 from metainfer_core.codegen.build import build_package
+from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.realised import read_realised
+from metainfer_core.errors import DoesNotFitError
 from metainfer_core.graph.load import import_model, load_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.report import PreprocessReport
@@ -110,8 +112,18 @@ def adapt(
         report=prepared.report,
         name=f"{prepared.name}_on_{spec.name.lower()}",
         model_digest=prepared.digest,
+        overfull=lambda adapted: _overfull(adapted, spec),
     )
     return Adapted(policy, evaluation_samples, reference)
+
+
+def _overfull(adapted: ir.Model, spec: HardwareSpec) -> DoesNotFitError | None:
+    """The memory of the spec that this model cannot be planned into, where there is one."""
+    try:
+        compile_plan(lower(adapted), spec)
+    except DoesNotFitError as error:
+        return error
+    return None
 
 
 def compile_policy(

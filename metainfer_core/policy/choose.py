@@ -15,6 +15,7 @@ from metainfer_core.graph.summary import summarise
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search import Progress, Tools, search
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -34,6 +35,7 @@ def choose(
     report: PreprocessReport | None = None,
     name: str = "",
     model_digest: str | None = None,
+    overfull: Overfull = lambda adapted: None,
 ) -> Policy:
     """The best legal policy within the accuracy budget, with measured and predicted evidence for each action.
 
@@ -48,6 +50,7 @@ def choose(
         report: What preprocessing did; shapes that it bound are put on record.
         name: Lineage of the policy, such as `ppocr_cls_on_rk3588`.
         model_digest: Of the model file that the policy is for.
+        overfull: The memory that the planner cannot fit an adapted model into, where there is one.
 
     Raises:
         UnsupportedError: The model as it is has an operator without a kernel, or the precision has no kernels.
@@ -62,6 +65,7 @@ def choose(
         measure=lambda adapted: measure(reference, adapted, samples),
         price=lambda adapted: predict(adapted, spec),
         calibrate=lambda adapted: collect_ranges(adapted, samples),
+        overfull=overfull,
         progress=progress,
     )
     bound = BindShape().bound(report) if report is not None else ()

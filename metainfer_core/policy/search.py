@@ -28,6 +28,7 @@ from metainfer_core.policy.integer_search import (
     variants,
 )
 from metainfer_core.policy.objective import Objective, Precision, shortfalls, worst_sqnr_db
+from metainfer_core.policy.placing import Overfull, place_what_fits
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -49,6 +50,8 @@ class Tools:
     """Predicted cost of an adapted model on the spec."""
     calibrate: Callable[[ir.Model], Calibration]
     """Ranges of all tensors of a float model, on calibration inputs."""
+    overfull: Overfull = lambda adapted: None
+    """The memory that the planner cannot fit everything into, where there is one."""
     progress: Progress = lambda step, done, total: None
 
 
@@ -272,8 +275,7 @@ def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[s
     for index, kind in enumerate(KINDS):
         tools.progress("pricing", index, len(KINDS))
         if kind.name == "place":
-            final.finished()  # placing asks which unit touches a tensor
-            taken = final.take(final.propose(kind.name))
+            taken = place_what_fits(final, tools.overfull)
         else:
             taken = final.take(_located(chosen.actions, kind.name, units))
         if taken:
