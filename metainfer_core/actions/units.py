@@ -41,6 +41,11 @@ def has_data_type(name: str, unit: ComputeUnit, data_type: str) -> NoUnit | None
     return None
 
 
+def reads_floats(unit: ComputeUnit) -> bool:
+    """Whether a unit can convert between floats and integers itself: a CPU, or one that has a float type."""
+    return unit.kind == "cpu" or any("float" in data_type or data_type == "tf32" for data_type in unit.data_types)
+
+
 def limits_against(spec: HardwareSpec, name: str, node: ir.Node) -> str | None:
     """The first attribute of the node that lies outside what the unit's operator table allows."""
     limits = spec.compute_units[name].operators.limits.get(node.op_type, {})

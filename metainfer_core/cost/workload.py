@@ -62,11 +62,13 @@ def _workload(step: Step, tensors: Mapping[str, Tensor], operations: Mapping[str
         place = tensor.memory or ""
         by_memory[place] = by_memory.get(place, 0) + tensor.size_bytes
     counts = [operations.get(node_id, 0) for node_id in step.node_ids]
-    output = tensors.get(step.outputs[0]) if step.outputs else None
+    types = {tensor.element_type for tensor in touched if tensor.element_type != "int32"}
+    # a conversion between floats and integers runs as fast as integers do
+    data_type = next((name for name in ("int8", "uint8", "float32") if name in types), "float32")
     return Workload(
         node_ids=step.node_ids,
         unit=step.unit,
-        data_type=output.element_type if output is not None else "float32",
+        data_type=data_type,
         operations=None if any(count is None for count in counts) else sum(count or 0 for count in counts),
         bytes_by_memory=by_memory,
         working_set_bytes=sum(tensor.size_bytes for tensor in touched),

@@ -11,7 +11,7 @@ from metainfer_core.actions.catalog import KINDS, kind
 from metainfer_core.actions.quantize_dequantize import computes_on_integers
 from metainfer_core.actions.rewiring import FROM, FUSED_WITH, UNIT, nodes_by_id
 from metainfer_core.actions.stored_tensors import CONVERSIONS
-from metainfer_core.actions.units import has_data_type, unit_for
+from metainfer_core.actions.units import has_data_type, reads_floats, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -87,17 +87,27 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     """Removes constants that nothing reads any more, and gives each node a compute unit that can run it.
 
     A unit that an action named for INT8 does not run what stays float32: such a node goes to the unit for float32.
+    A conversion runs where the node does that asked for it, if that unit reads floats at all.
     """
     passes.RemoveUnusedNodesPass()(model)
     known = nodes_by_id(model)
     for node in model.graph:
-        asked = node.metadata_props.get(FROM, "") if node.op_type in CONVERSIONS else ""
-        leader = known.get(node.metadata_props.get(FUSED_WITH, asked))
-        unit = (leader or node).metadata_props.get(UNIT)
-        wanted = "int8" if computes_on_integers(leader or node) else "float32"
-        if unit in spec.compute_units and has_data_type(unit, spec.compute_units[unit], wanted) is None:
-            node.metadata_props[UNIT] = unit
-            continue
-        found = unit_for(spec, node.op_type, wanted)
-        if isinstance(found, str):
-            node.metadata_props[UNIT] = found
+        if node.op_type not in CONVERSIONS:
+            leader = known.get(node.metadata_props.get(FUSED_WITH, "")) or node
+            _locate(node, leader.metadata_props.get(UNIT), "int8" if computes_on_integers(leader) else "float32", spec)
+    for node in model.graph:
+        if node.op_type in CONVERSIONS:
+            asked_by = known.get(node.metadata_props.get(FROM, ""))
+            unit = asked_by.metadata_props.get(UNIT) if asked_by is not None else None
+            reads = unit in spec.compute_units and reads_floats(spec.compute_units[unit])
+            _locate(node, unit if reads else None, "int8" if reads else "float32", spec)
+
+
+def _locate(node: ir.Node, unit: str | None, data_type: str, spec: HardwareSpec) -> None:
+    """The named unit if it has the data type, else the one that the spec makes the home of it."""
+    if unit in spec.compute_units and has_data_type(unit, spec.compute_units[unit], data_type) is None:
+        node.metadata_props[UNIT] = unit
+        return
+    found = unit_for(spec, node.op_type, data_type)
+    if isinstance(found, str):
+        node.metadata_props[UNIT] = found

@@ -11,19 +11,13 @@ from metainfer_core.actions.action import Action, Reason, Refusal
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import nodes_by_id
-from metainfer_core.actions.units import NoUnit, home, ranked_units
+from metainfer_core.actions.units import granularities, ranked_units
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
-SCHEMES: Mapping[str, Mapping[str, object]] = {
-    "weights by channel, asymmetric": {},
-    "weights by channel, symmetric": {"symmetric": True},
-    "weights by tensor, asymmetric": {"scheme": "tensor_wise"},
-}
-"""Words for a scheme to the parameters that it changes."""
 UNITS_TRIED = 2
 
 
@@ -34,19 +28,29 @@ class Variant:
     unit: str
     name: str
     params: Mapping[str, object]
+    """Parameters of quantize that it changes."""
 
 
 def variants(spec: HardwareSpec) -> tuple[Variant, ...]:
-    """Each scheme on the home of INT8; the usual one on the next best unit, where nodes may start sooner."""
-    first = home(spec, "int8")
-    if isinstance(first, NoUnit):
-        return ()
-    found = [Variant(first, f"int8 on {first}, {words}", params) for words, params in SCHEMES.items()]
-    others = [name for name in ranked_units(spec, "int8") if name != first]
-    words, params = next(iter(SCHEMES.items()))
-    for other in others[: UNITS_TRIED - 1]:
-        found.append(Variant(other, f"int8 on {other}, {words}", {**params, "target_hw": other}))
+    """Each scheme on the home of INT8; the usual one on the next best unit, whose calls may start sooner."""
+    units = ranked_units(spec, "int8")[:UNITS_TRIED]
+    found = []
+    for index, unit in enumerate(units):
+        on_unit = {"target_hw": unit} if index else {}
+        for words, params in _schemes(spec, unit)[: 1 if index else None]:
+            found.append(Variant(unit, f"int8 on {unit}, {words}", {**params, **on_unit}))
     return tuple(found)
+
+
+def _schemes(spec: HardwareSpec, unit: str) -> list[tuple[str, Mapping[str, object]]]:
+    """Words for a scheme, and the parameters that it changes; by tensor only where the unit scales no finer."""
+    by_channel = "channel" in granularities(spec, unit)[0]
+    finest = f"weights by {'channel' if by_channel else 'tensor'}"
+    schemes: list[tuple[str, Mapping[str, object]]] = [
+        (f"{finest}, asymmetric", {}),
+        (f"{finest}, symmetric", {"symmetric": True}),
+    ]
+    return [*schemes, ("weights by tensor, asymmetric", {"scheme": "tensor_wise"})] if by_channel else schemes
 
 
 Measured = Effect | str
