@@ -149,7 +149,7 @@ def _assembled(
             provenance[f"other.{key}"] = _provenance(draft.candidates[group.index], decisions).plain()
             accepted |= {entry.index for entry in other[key]}
     tree["other"] = extra
-    for path, given in decisions.edits.items():
+    for path, given in decisions.plain()["edits"].items():
         _put(tree, path, value_at(path, given))
         assumed[path] = f"Given by {decisions.accepted_by or 'the person who accepted the draft'}."
         provenance.pop(path, None)

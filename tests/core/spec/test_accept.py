@@ -140,6 +140,13 @@ def test_an_edit_is_kept_as_assumed_and_names_the_person() -> None:
     assert "compute_units.npu.tops" not in result.spec.provenance
 
 
+def test_a_list_can_be_given_too() -> None:
+    made = draft({"field": "npu.tops", "value": 6, "unit": "TOPS"})
+    given = {"compute_units.npu.operators.supported": ["Conv", "Relu"]}
+    result = accept(made, Decisions(everything=True, edits=given))
+    assert result.spec.compute_units["npu"].operators.supported == ("Conv", "Relu")
+
+
 def test_several_rails_do_not_become_the_one_supply_unless_chosen() -> None:
     rails = [
         {"field": "power.supply_v", "value": 0.9, "unit": "V", "instance": "CORE"},
