@@ -11,6 +11,7 @@ from metainfer_core.errors import InputError
 
 MAX_DEPTH = 64
 MAX_ELEMENTS = 4_000_000
+_CHUNK_BYTES = 1 << 16
 
 
 @dataclass(slots=True)
@@ -79,7 +80,11 @@ def parse_xml(data: bytes, path: Path) -> Element:
     parser.EndElementHandler = on_end
     parser.CharacterDataHandler = on_text
     try:
-        parser.Parse(data, True)
+        for start in range(
+            0, len(data), _CHUNK_BYTES
+        ):  # in pieces, so that an exception from a handler ends it at once
+            parser.Parse(data[start : start + _CHUNK_BYTES], False)
+        parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise fault(f"{expat.ErrorString(error.code)} (column {error.offset}).") from error
     except (ValueError, LookupError) as error:  # an encoding that Python does not know
