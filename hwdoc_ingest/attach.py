@@ -47,7 +47,7 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
             if rule.dimension == amount.dimension and _plausible(rule, amount)
             for option in _options(tagged, rule, amount, parameters)
         ]
-        if options:
+        if options and not _is_condition(tagged, amount):
             best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
             yield best
             yield from (
@@ -55,6 +55,18 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
                 for o in options
                 if o.cost <= best.cost + 1.5 and o.rule.field != best.rule.field and _joint(tagged, o, best)
             )
+
+
+def _is_condition(tagged: Tagged, amount: Amount) -> bool:
+    """Whether a number says under what condition something holds (`when 800 MHz`, `@ 1.2 V`), or numbers a heading."""
+    before = tagged.text[: amount.start]
+    if amount.dimension == "count" and tagged.statement.is_heading and not before.strip():
+        return True
+    if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
+        return True
+    measured = amount.dimension in ("frequency", "voltage", "temperature")
+    runs = re.search(r"\b(?:run|operat|clock|work)\w*\s+(?:at\s*)$", before, re.IGNORECASE)
+    return measured and not runs and bool(re.search(r"\bat\s*$", before, re.IGNORECASE))
 
 
 def _plausible(rule: QuantityRule, amount: Amount) -> bool:

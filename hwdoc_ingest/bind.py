@@ -17,6 +17,13 @@ from metainfer_core.spec.draft import Candidate
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
 CONDITION_HEADER = re.compile(r"^(?:test\s+)?conditions?\b|条件", re.IGNORECASE)
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
+FEATURES = re.compile(
+    r"features?|overview|introduction|specification|characteristics|summary|highlights|general description"
+    r"|ratings|conditions"
+    r"|特性|概述|简介|规格|参数",
+    re.IGNORECASE,
+)
+EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -245,9 +252,18 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
         page=statement.page,
         box=_rounded(statement.box(found.start, found.end)),
         text=_excerpt(statement.text, found.start, found.end),
-        confidence=confidence(found.sureness, statement),
+        confidence=confidence(found.sureness * _standing(tagged), statement),
         method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
     )
+
+
+def _standing(tagged: Tagged) -> float:
+    """How much a statement counts by where it stands: features and tables count in full, examples hardly."""
+    if EXAMPLE.search(tagged.text):
+        return 0.5
+    if tagged.statement.is_row or FEATURES.search(tagged.path_text):
+        return 1.0
+    return 0.97 if tagged.statement.page <= 20 else 0.94
 
 
 def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:

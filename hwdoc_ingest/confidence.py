@@ -12,6 +12,8 @@ AGREED = 0.35
 """What remains of the doubt when a second place of the document says the same."""
 CONTRADICTED = 0.6
 """Most that a value can have when the document gives another one for the same thing."""
+LEAST = 0.4
+"""A reading that is more likely wrong is left out."""
 NEARLY = 0.04
 """How much worse founded than the best a contradicting reading may be and still stand beside it."""
 LISTED = frozenset(
@@ -32,7 +34,7 @@ def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     Of readings that contradict each other those stay that are nearly as well founded as the best one.
     """
     by_thing: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
+    for candidate in (c for c in candidates if c.confidence >= LEAST):
         by_thing[candidate.field, _plain(candidate.instance)].append(candidate)
     weighed = [each for (field, _), group in by_thing.items() for each in _weigh_group(field, group)]
     order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}

@@ -47,10 +47,9 @@ _UNIT = (
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _WORD = r"(?i:\b(?:" + "|".join(sorted((w for w in NUMBER_WORDS if w.isascii()), key=len, reverse=True)) + r")\b)"
 _CHINESE = "[" + "".join(w for w in NUMBER_WORDS if not w.isascii()) + r"](?=[个核路级组条位套])"
-TOKEN = re.compile(
-    rf"(?P<number>(?:(?<![\w.\])])[-+±](?=[\d.])|^\s?±\s)?(?:(?<![\w.])|(?<=[a-z])(?=\d+\s?[KMG]i?B)|(?<=[\u4e00-\u9fff])){_NUMBER})"
-    rf"{_UNIT}?|(?P<word>{_WORD}|{_CHINESE})"
-)
+_SIGN = r"(?:(?<![\w.\])])[-+±](?=[\d.])|^\s?±\s|^[-+]\s(?=\d)|(?<=to )[-+]\s(?=\d))"
+_BEGIN = r"(?:(?<![\w.])|(?<=[a-z])(?=\d+\s?[KMG]i?B)|(?<=[\u4e00-\u9fff]))"
+TOKEN = re.compile(rf"(?P<number>{_SIGN}?{_BEGIN}{_NUMBER}){_UNIT}?|(?P<word>{_WORD}|{_CHINESE})")
 _RANGE = re.compile(
     r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:to|-|~|∼|—|至|到|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
     re.IGNORECASE,
@@ -178,7 +177,7 @@ def _same_kind(a: _Token, b: _Token) -> bool:
 def _unit(spelling: str) -> tuple[Unit, bool] | None:
     """The core's unit of a spelling, and whether it counts bits."""
     name = " ".join(spelling.split())
-    if name.startswith("°"):
+    if name.startswith("°") and "C" in name:
         name = "degC/W" if name.endswith("/W") else "degC"
     found = unit(name) or unit(SPOKEN_UNITS.get(name.lower(), ""))
     if found is None:

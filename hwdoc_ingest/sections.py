@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.statement import Statement, sentence
@@ -81,7 +81,7 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         level = heading_level(first, size) if len(block) == 1 else None
         if level is not None:
             outline.heading(level, first.text)
-            yield sentence(page, first.words, outline.path()[:-1], by_ocr)
+            yield replace(sentence(page, first.words, outline.path()[:-1], by_ocr), is_heading=True)
             continue
         words = [word for line in block for word in line.words]
         bullet = bool(BULLET.match(words[0].text)) and len(words) > 1
@@ -131,7 +131,7 @@ def _right_edge(line: Line, lines: Sequence[Line]) -> float:
     return sorted(overlapping)[int(0.9 * (len(overlapping) - 1))]
 
 
-_END = re.compile(r"(?:[.;!?][\"')\]]?|[。；！？])$")
+_END = re.compile(r"(?:[.!?][\"')\]]?|[。；！？])$")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:e\.g|i\.e|etc|Fig|No|vs|approx|max|min|typ|Co|Ltd|Inc|[A-Z])\.$", re.IGNORECASE
 )

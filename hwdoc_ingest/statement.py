@@ -44,6 +44,7 @@ class Statement:
     cells: tuple[Cell, ...] = ()
     """Cells of a table row; none for a sentence."""
     by_ocr: bool = False
+    is_heading: bool = False
 
     @property
     def is_row(self) -> bool:

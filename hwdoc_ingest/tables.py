@@ -93,7 +93,9 @@ def read_tables(
     index = {id(word): at for at, word in enumerate(page.words)}
     for table in tables:
         body = [
-            w for w in page.words if table.top < _middle(w) and w.base <= table.bottom + (w.size if w.raised else 0)
+            w
+            for w in _within(page, table)
+            if table.top < _middle(w) and w.base <= table.bottom + (w.size if w.raised else 0)
         ]
         header = [w for line in rows for piece in line for w in piece.words if _in_header(w, table)]
         used |= {index[id(word)] for word in (*body, *header)}
@@ -102,6 +104,19 @@ def read_tables(
     last = tables[-1] if tables else None
     still_open = last if last and last.bottom > 0.8 * page.height else None
     return found, frozenset(used), still_open
+
+
+def _within(page: Page, table: Table) -> tuple[Word, ...]:
+    """The words of a page without the prose that stands beside a table."""
+    edge = table.columns[-1].right
+    beside = {
+        id(word)
+        for line in baselines([w for w in page.words if table.top < w.base <= table.bottom])
+        for piece in line
+        if piece.box[0] > edge + 1.5 * piece.size and len(piece.words) >= 3
+        for word in piece.words
+    }
+    return tuple(word for word in page.words if id(word) not in beside)
 
 
 class PathAt:
@@ -198,6 +213,8 @@ def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column,
         last += 1
         for line in rows[last]:
             columns = _with_piece(columns, list(line.words))
+    if columns[0].bound == "value":  # `Rating` over the names
+        columns[0] = replace(columns[0], bound=None)
     group = _group_row(rows, first, columns)
     return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), last
 
@@ -483,10 +500,11 @@ def _split(
     if len(levels) < 2:
         yield _statement(page, table, members, path)
         return
+    stacked = [_stacked(column, levels) for column in members]
     for level in levels:
         part = [
-            [(w, u) for w, u in column if _belongs(w, level, levels) or not _stacked(column, levels)]
-            for column in members
+            [(w, u) for w, u in column if not own or _belongs(w, level, levels)]
+            for column, own in zip(members, stacked, strict=True)
         ]
         yield _statement(page, table, part, path)
 

@@ -6,7 +6,7 @@ What a span means for the chip (which field, which core) is settled afterwards b
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -73,12 +73,13 @@ class RuleTagger:
     """Tags by word lists and number phrases. It makes no guess: what no rule names gets no span.
 
     Args:
-        parameters: Finds the names of parameters (the ontology of `hwdoc_ingest.rules`).
+        parameters: Finds the names of parameters by the dimension of their values (the ontology of
+            `hwdoc_ingest.rules`).
     """
 
     name = "rule"
 
-    def __init__(self, parameters: re.Pattern[str]) -> None:
+    def __init__(self, parameters: Mapping[str, re.Pattern[str]]) -> None:
         self.parameters = parameters
 
     def tag(self, statements: Sequence[Statement]) -> Sequence[tuple[Span, ...]]:
@@ -87,11 +88,19 @@ class RuleTagger:
 
     def _spans(self, statement: Statement) -> tuple[Span, ...]:
         text = statement.text
-        spans = [Span("value", amount.start, amount.end) for amount in find_amounts(text)]
-        if not spans:
+        amounts = find_amounts(text)
+        if not amounts:
             return ()
-        spans += [Span("parameter", m.start(), m.end()) for m in self.parameters.finditer(text) if m.end() > m.start()]
+        spans = [Span("value", amount.start, amount.end) for amount in amounts]
+        for dimension in self._dimensions(statement, {amount.dimension for amount in amounts}):
+            found = self.parameters[dimension].finditer(text)
+            spans += [Span("parameter", m.start(), m.end()) for m in found if m.end() > m.start()]
         spans += [Span("condition", m.start(), m.end()) for m in _CONDITION.finditer(text)]
         for role, pattern in _LABELLED:
             spans += [Span(role, m.start(), m.end(), m.lastgroup or "") for m in pattern.finditer(text)]
         return tuple(sorted(spans, key=lambda span: (span.start, span.end, span.role)))
+
+    def _dimensions(self, statement: Statement, found: set[str]) -> list[str]:
+        """Dimensions that the values may have; in a row the unit often stands in a cell of its own."""
+        bounded = any(cell.bound for cell in statement.cells)
+        return sorted(self.parameters if bounded else found & set(self.parameters))

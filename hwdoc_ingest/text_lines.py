@@ -14,8 +14,9 @@ WIDE_GAP = 1.4
 """A gap of this many font sizes parts two pieces of a line (a cell, a column, a dot leader)."""
 LEADING_MARK = re.compile(r"^(?:\W{1,2}|\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2}){1,5}\.?|[ivx]{1,4}[.)])$")
 """A bullet or a number that a heading or list item begins with."""
+LEADER_PIECE = re.compile(r"^\.+$|\.{4,}|…|^\.(?=[-+\d])")
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
-BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|\(?[a-z0-9]\)|\d{1,2}\.)$")
+BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|o|\(?[a-z0-9]\)|\d{1,2}\.)$")
 VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
 DOT_LEADER = re.compile(r"(?:\.\s?){4,}|…+|_{4,}")
 
@@ -67,8 +68,9 @@ def join_words(words: Sequence[Word]) -> tuple[str, tuple[tuple[int, int], ...]]
     places: list[tuple[int, int]] = []
     for index, word in enumerate(words):
         piece, glue = DOT_LEADER.sub(" … ", word.text).strip(), False
-        if piece == "." and text.endswith((".", "…")):
-            piece = ""
+        if LEADER_PIECE.match(piece) and index:
+            piece = piece.lstrip(".… ") if text.endswith((".", "…")) else "… " + piece.lstrip(".… ")
+            piece = piece.strip()
         if word.raised and index:
             before = words[index - 1].text
             glue = True
@@ -140,7 +142,8 @@ def _cut(words: list[Word]) -> list[Line]:
     for word in words[1:]:
         gap = word.box[0] - reach
         leads = len(pieces[-1]) == 1 and LEADING_MARK.match(pieces[-1][0].text) and gap < 6 * word.size
-        follows = word.text.startswith(":") or DOT_LEADER.search(pieces[-1][-1].text) or DOT_LEADER.fullmatch(word.text)
+        last = pieces[-1][-1].text
+        follows = word.text.startswith(":") or LEADER_PIECE.search(last) or LEADER_PIECE.match(word.text)
         if gap > WIDE_GAP * max(word.size, pieces[-1][-1].size) and not leads and not follows:
             pieces.append([word])
         else:
@@ -253,7 +256,8 @@ def _furniture_key(word: Word, page: Page) -> tuple[int, str]:
 
 def is_continued(line: Line, following: Line, right_edge: float) -> bool:
     """Whether the text of a line goes on in the next: the line reaches the right edge of its column."""
-    return line.box[2] > right_edge - 0.12 * (right_edge - line.box[0]) or following.text[:1].islower()
+    reach = 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06
+    return line.box[2] > right_edge - reach * (right_edge - line.box[0]) or following.text[:1].islower()
 
 
 def line_pitch(lines: Sequence[Line]) -> float:

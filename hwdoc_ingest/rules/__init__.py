@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from hwdoc_ingest.rules import (
     accelerators,
@@ -43,8 +44,13 @@ FIND_RULES: tuple[FindRule, ...] = (
 )
 """Lists, names and addresses."""
 
-PARAMETERS = re.compile(
-    "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(rule.parameter.pattern for rule in QUANTITY_RULES)),
-    re.IGNORECASE,
-)
-"""All names of parameters: the lexicon of the rule tagger."""
+
+def _lexicon() -> Mapping[str, re.Pattern[str]]:
+    by_dimension: dict[str, list[str]] = {}
+    for rule in QUANTITY_RULES:
+        by_dimension.setdefault(rule.dimension, []).append(f"(?:{rule.parameter.pattern})")
+    return {name: re.compile("|".join(dict.fromkeys(p)), re.IGNORECASE) for name, p in by_dimension.items()}
+
+
+PARAMETERS = _lexicon()
+"""All names of parameters by the dimension of their values: the lexicon of the rule tagger."""

@@ -56,7 +56,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "gpu.cores",
         "count",
-        words(r"\bshader cores?\b|-core-\w+|\bGPU cores?\b"),
+        words(r"\bshader cores?\b|\bGPU cores?\b"),
         context=_GPU,
         low=1,
         high=256,
@@ -131,6 +131,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if _NPU.search(near):
         yield from _types(text)
         yield from _frameworks(text)
+    dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
+    if dsp and re.search(r"\bDSP\b", near):
+        yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)
     if _GPU.search(near):
         model = _GPU_MODEL.search(text)
         if model:

@@ -65,6 +65,7 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         or not name
         or len(name) > 70
         or _RESERVED.search(name)
+        or re.search(r"\balias", tagged.path_text, re.IGNORECASE)
         or (len(_HEX.findall(tagged.text)) > 3 and not tagged.statement.is_row)
     ):
         return

@@ -39,7 +39,8 @@ _KB = 1024.0
 
 
 def _size(field: str, name: re.Pattern[str], low: float, high: float, **more: object) -> QuantityRule:
-    return QuantityRule(field, "bytes", name, low=low, high=high, instance=instances.core, lists=True, **more)  # type: ignore[arg-type]
+    holder = None if field.startswith("dsp") else instances.core
+    return QuantityRule(field, "bytes", name, low=low, high=high, instance=holder, lists=True, **more)  # type: ignore[arg-type]
 
 
 RULES: tuple[QuantityRule, ...] = (

@@ -62,7 +62,9 @@ RULES: tuple[QuantityRule, ...] = (
         lists=True,
         sureness=0.85,
         forbids=words(_OTHER.pattern + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|latency|window"),
-        forbids_path=_OTHER,
+        forbids_path=words(
+            _OTHER.pattern + r"|GPU|graphics|NPU|neural|video|codec|display|engine|DMA|memory interface"
+        ),
     ),
     QuantityRule(
         "clock.xtal_hz",

@@ -10,14 +10,21 @@ CORE = re.compile(
     r"Cortex[- ]?[AMRX]\d{1,3}(?:AE)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b[Cc]luster\b|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
-    r"\bMali-\w+|\bDSP\b|\bMCU\b",
+    r"\bMali-\w+",
     re.IGNORECASE,
 )
 IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
 CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
 AT_CONDITION = re.compile(
-    r"^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))|^\s*\(\s*((?:@\s*)?[^()]{1,24})\)", re.IGNORECASE
+    r"^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))|^[^,;()]{0,28}\(\s*((?:@\s*)?[^()]{1,24})\)", re.IGNORECASE
+)
+
+
+MEMORY_NAME = re.compile(
+    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|\w+[_ -]SRAM"
+    r"|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
+    re.IGNORECASE,
 )
 
 
@@ -90,12 +97,7 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
     if not parts:
         holder = core(tagged, start, end)
         parts = [holder] if holder else []
-    name = re.search(
-        r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|\w+[_ -]SRAM|(?:global|local|main|shared?|"
-        r"system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
-        text[max(0, start - 40) : end + 30],
-        re.IGNORECASE,
-    )
+    name = MEMORY_NAME.search(text, end, end + 30) or MEMORY_NAME.search(text, max(0, start - 40), start)
     if name:
         parts.append(name.group())
     if not parts and tagged.statement.path:
@@ -146,5 +148,5 @@ def _variant(tagged: Tagged) -> str:
 
 
 def _leading_parenthesis(tagged: Tagged, start: int) -> str | None:
-    found = re.search(r"\(([^()]{1,24})\)\W*$", tagged.text[:start])
+    found = re.search(r"\(([^()]{1,24})\)\s*[:=]?\s*$", tagged.text[:start])
     return found[1] if found else None

@@ -187,6 +187,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bus.width_bits",
         "bits",
         words(r"\bdata bus\b|\b(?:system |external )?bus(?: width)?\b(?! clock)"),
+        context=words(r"features?|overview|introduction|highlights|summary|interface|bus"),
         low=8,
         high=1024,
         gap_words=2,
@@ -244,7 +245,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
         for match in _CORES.finditer(text):
             number = float(match[1] or NUMBER_WORDS[match[2].lower()])
             named = match["name"] or _named_after(text, match.end())
-            if 1 <= number <= 256 and (named or re.search(r"processor|CPU|microcontroller|cog", text, re.IGNORECASE)):
+            alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
+            if (
+                1 <= number <= 256
+                and not (alone and not named)
+                and (named or re.search(r"processor|CPU|microcontroller|cog", text, re.IGNORECASE))
+            ):
                 instance = named or instances.core(tagged, match.start(), match.end())
                 if named or not re.search(r"\beach\b|\bpower domain|clusters?\. big", text, re.IGNORECASE):
                     yield Found(
