@@ -134,6 +134,13 @@ def _outer_caches(cpus: Sequence[Node], tree: DeviceTree, said: Said) -> Iterato
         condition = f"{node.title}, behind {len(users)} cores" if len(users) > 1 else None
         field = f"cpu.l{level}_cache.size_bytes"
         yield said(field, size.number, size, instance=instance, sharing=sharing, condition=condition, confidence=0.99)
+        line, sets = node.properties.get("cache-line-size"), node.properties.get("cache-sets")
+        if line and line.number:
+            yield said(f"cpu.l{level}_cache.line_bytes", line.number, line, instance=instance, confidence=0.99)
+        if line and line.number and sets and sets.number and size.number % (line.number * sets.number) == 0:
+            ways = size.number // (line.number * sets.number)
+            condition = f"derived: {size.number} B / ({sets.number} sets x {line.number} B)"
+            yield said(f"cpu.l{level}_cache.ways", ways, sets, instance=instance, condition=condition)
 
 
 def _level(node: Node) -> int | None:

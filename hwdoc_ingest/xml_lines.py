@@ -80,9 +80,7 @@ def parse_xml(data: bytes, path: Path) -> Element:
     parser.EndElementHandler = on_end
     parser.CharacterDataHandler = on_text
     try:
-        for start in range(
-            0, len(data), _CHUNK_BYTES
-        ):  # in pieces, so that an exception from a handler ends it at once
+        for start in range(0, len(data), _CHUNK_BYTES):  # an exception in a handler ends it only between pieces
             parser.Parse(data[start : start + _CHUNK_BYTES], False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:

@@ -41,7 +41,7 @@ CHIP = """\
 			next-level-cache = <&l2>;
 			operating-points-v2 = <&points>;
 		};
-		l2: l2-cache { compatible = "cache"; cache-size = <0x40000>; };
+		l2: l2-cache { compatible = "cache"; cache-size = <0x40000>; cache-line-size = <64>; cache-sets = <512>; };
 	};
 	points: opp-table {
 		opp-1 { opp-hz = /bits/ 64 <1200000000>; };
@@ -121,6 +121,8 @@ def reading(tmp_path):
         ("cpu.l1i_cache.ways", "Cortex-A55", 4),
         ("cpu.l1d_cache.size_bytes", "Cortex-A55", 32768),
         ("cpu.l2_cache.size_bytes", "Cortex-A55", 262144),
+        ("cpu.l2_cache.line_bytes", "Cortex-A55", 64),
+        ("cpu.l2_cache.ways", "Cortex-A55", 8),
         ("cpu.clock_hz", "Cortex-A55", 1.8e9),
         ("clock.xtal_hz", "osc", 24000000),
         ("memory.region.base", "memory@80000000", "0x80000000"),
