@@ -167,20 +167,31 @@ def compile_library(compiler: Compiler, path: Path) -> None:
         os.replace(made, path)
 
 
-@cache
-def load_library(progress: Progress = lambda _: None) -> Library:
+def load_library(progress: Progress | None = None) -> Library:
     """The kernels, compiled on the first call on this machine (about half a minute) and loaded from the cache later."""
-    compiler = find_compiler()
-    text = "\0".join([compiler.version, *compiler.flags, library_source(), *headers().keys(), *headers().values()])
-    path = cache_folder() / f"kernels-{hashlib.sha256(text.encode()).hexdigest()[:32]}.so"
+    path = cache_folder() / f"kernels-{_digest()}.so"
     if not path.exists():
-        progress("Compiling the kernels for this machine (once).")
+        if progress is not None:
+            progress("Compiling the kernels for this machine (once).")
         try:
-            compile_library(compiler, path)
+            compile_library(find_compiler(), path)
         except OSError as error:
             raise UnsupportedError(
                 f"{path.parent}: the compiled kernels cannot be kept there.",
                 f"{error.strerror or error}.",
                 "Make the folder writable, or name another in XDG_CACHE_HOME.",
             ) from error
+    return _open(path)
+
+
+@cache
+def _digest() -> str:
+    """What the compiled library depends on: compiler, flags, headers."""
+    compiler = find_compiler()
+    text = "\0".join([compiler.version, *compiler.flags, library_source(), *headers().keys(), *headers().values()])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def _open(path: Path) -> Library:
     return Library(path)

@@ -23,7 +23,7 @@ class Simulator:
 
     def __init__(self, lowered: Lowered, progress: Progress | None = None) -> None:
         self.program = lowered.program
-        self._library = load_library() if progress is None else load_library(progress)
+        self._library = load_library(progress)
         self._constants = {
             tensor.name: _filled(tensor, lowered.constants)
             for tensor in self.program.tensors

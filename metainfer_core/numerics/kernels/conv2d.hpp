@@ -62,25 +62,42 @@ MI_INLINE bool is_read(int32_t residue, int32_t kernel, int32_t dilation, int32_
     return false;
 }
 
-// Copies one input row, padded and split by phase, to every STEP-th element of `target`. A null row is all padding.
+// Calls `copy(i, stride * i + shift)` for first <= i < end, with a constant stride where that lets it vectorise.
+template <class Copy>
+MI_INLINE void copy_columns(int32_t stride, int32_t shift, int32_t first, int32_t end, Copy copy) {
+    if (stride == 1) {
+        for (int32_t i = first; i < end; ++i) copy(i, i + shift);
+    } else if (stride == 2) {
+        for (int32_t i = first; i < end; ++i) copy(i, i * 2 + shift);
+    } else {
+        for (int32_t i = first; i < end; ++i) copy(i, i * stride + shift);
+    }
+}
+
+// Copies STEP input rows, element by element side by side, padded and split by phase. A null row is all padding.
 template <int32_t STEP, class Target, class Source>
-MI_INLINE void copy_phases(const Conv2dParams p, const Band& band, const Source* row, Source padding, Target* target) {
+MI_INLINE void copy_phases(const Conv2dParams p, const Band& band, const Source* const (&rows)[STEP], Source padding,
+                           Target* target) {
     for (int32_t phase = 0; phase < p.stride_width; ++phase, target += band.columns * STEP) {
         if (!is_read(phase, p.kernel_width, p.dilation_width, p.stride_width)) continue;
         const int32_t shift = phase - p.pad_left;  // input column = stride * column + shift
-        int32_t first = shift >= 0 ? 0 : divide_up(-shift, p.stride_width);
-        int32_t end = p.width > shift ? divide_up(p.width - shift, p.stride_width) : 0;
-        end = row ? minimum(end, band.columns) : 0;
-        first = minimum(first, end);
-        for (int32_t i = 0; i < first; ++i) target[i * STEP] = padding;
-        if (p.stride_width == 1) {
-            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i + shift];
-        } else if (p.stride_width == 2) {
-            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i * 2 + shift];
-        } else {
-            for (int32_t i = first; i < end; ++i) target[i * STEP] = row[i * p.stride_width + shift];
+        const int32_t beyond = p.width > shift ? divide_up(p.width - shift, p.stride_width) : 0;
+        const int32_t end = minimum(beyond, band.columns);
+        const int32_t first = minimum(shift >= 0 ? 0 : divide_up(-shift, p.stride_width), end);
+        for (int32_t i = 0; i < first * STEP; ++i) target[i] = padding;
+        for (int32_t i = end * STEP; i < band.columns * STEP; ++i) target[i] = padding;
+        if (STEP == 2 && rows[0] && rows[STEP - 1]) {
+            copy_columns(p.stride_width, shift, first, end, [=](int32_t i, int32_t column) {
+                target[i * 2] = rows[0][column], target[i * 2 + 1] = rows[STEP - 1][column];
+            });
+            continue;
         }
-        for (int32_t i = end; i < band.columns; ++i) target[i * STEP] = padding;
+        for (int32_t r = 0; r < STEP; ++r) {
+            const Source* row = rows[r];
+            copy_columns(p.stride_width, shift, first, end, [=](int32_t i, int32_t column) {
+                target[i * STEP + r] = row ? row[column] : padding;
+            });
+        }
     }
 }
 
@@ -224,7 +241,7 @@ MI_KERNEL void conv2d_float32(const Conv2dParams p, const float* input, const fl
                 for (int32_t channel = 0; channel < p.channels; ++channel) {
                     for (int32_t y = 0; y < band.rows; ++y) {
                         if (!is_read(y % p.stride_height, p.kernel_height, p.dilation_height, p.stride_height)) continue;
-                        copy_phases<1>(p, band, input_row(p, source + channel * in_plane, first, y), 0.0f,
+                        copy_phases<1>(p, band, {input_row(p, source + channel * in_plane, first, y)}, 0.0f,
                                        scratch + int64_t{channel * band.rows + y} * band.row);
                     }
                 }
@@ -267,12 +284,13 @@ MI_KERNEL void conv2d_int8(const Conv2dParams p, const int8_t* input, const int8
         int8_t* target = output + image * p.filters * out_plane;
         for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
             const int32_t rows = minimum(p.band_rows, p.out_height - first);
-            for (int32_t channel = 0; channel < 2 * pairs; ++channel) {
-                const int8_t* channel_plane = channel < p.channels ? source + channel * in_plane : nullptr;
+            for (int32_t pair = 0; pair < pairs; ++pair) {
+                const int8_t* even = source + 2 * pair * in_plane;
+                const int8_t* odd = 2 * pair + 1 < p.channels ? even + in_plane : nullptr;
                 for (int32_t y = 0; y < band.rows; ++y) {
                     if (!is_read(y % p.stride_height, p.kernel_height, p.dilation_height, p.stride_height)) continue;
-                    copy_phases<2>(p, band, input_row(p, channel_plane, first, y), padding,
-                                   scratch + 2 * (channel / 2 * plane + int64_t{y} * band.row) + channel % 2);
+                    copy_phases<2>(p, band, {input_row(p, even, first, y), input_row(p, odd, first, y)}, padding,
+                                   scratch + 2 * (pair * plane + int64_t{y} * band.row));
                 }
             }
             for_blocks(p, rows, [&](int32_t filter, int32_t begin, int32_t end) {

@@ -6,10 +6,10 @@
 
 namespace mi {
 
-// VECTORS vectors of one row of outputs, from the taps at `line`. A step of the loop over kernel rows covers STEP of them.
-template <int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Value, class Finish>
+// VECTORS vectors of one row of outputs, from the taps at `line`. The loop over kernel rows takes STEP of them at a time.
+template <int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Value, class Output, class Finish>
 MI_INLINE void depthwise_tile(const Conv2dParams p, const Band& band, const Value* line, const Value* weight,
-                              int32_t number, Sum start, Finish finish) {
+                              int32_t number, Sum start, Output* output, Finish finish) {
     const Vectors vectors(p);
     int32_t first[VECTORS];
     Vector sums[VECTORS];
@@ -32,21 +32,24 @@ MI_INLINE void depthwise_tile(const Conv2dParams p, const Band& band, const Valu
     alignas(64) Sum results[VECTORS * LANES];
     MI_UNROLL
     for (int32_t v = 0; v < VECTORS; ++v) store(results + v * LANES, sums[v]);
-    MI_UNROLL
-    for (int32_t v = 0; v < VECTORS; ++v) finish(first[v], results + v * LANES, vectors.lanes);
+    Output finished[VECTORS * LANES];
+    finish(results, finished, VECTORS * LANES);
+    for (int32_t v = 0; v < VECTORS; ++v) {
+        for (int32_t i = 0; i < vectors.lanes; ++i) output[first[v] + i] = finished[v * LANES + i];
+    }
 }
 
 // One row of outputs.
-template <int32_t STEP, class Vector, class Sum, class Value, class Finish>
+template <int32_t STEP, class Vector, class Sum, class Value, class Output, class Finish>
 MI_INLINE void depthwise_row(const Conv2dParams p, const Band& band, const Value* line, const Value* weights,
-                             Sum start, Finish finish) {
+                             Sum start, Output* output, Finish finish) {
     const int32_t count = Vectors(p).per_row;
     int32_t number = 0;
     for (; number + 4 <= count; number += 4) {
-        depthwise_tile<4, STEP, Vector>(p, band, line, weights, number, start, finish);
+        depthwise_tile<4, STEP, Vector>(p, band, line, weights, number, start, output, finish);
     }
     for (; number < count; ++number) {
-        depthwise_tile<1, STEP, Vector>(p, band, line, weights, number, start, finish);
+        depthwise_tile<1, STEP, Vector>(p, band, line, weights, number, start, output, finish);
     }
 }
 
@@ -59,17 +62,17 @@ MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams p, const float* input
         const float* source = input + int64_t{plane} * p.height * p.width;
         for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
             for (int32_t y = 0; y < band.rows; ++y) {
-                copy_phases<1>(p, band, input_row(p, source, first, y), 0.0f, scratch + int64_t{y} * band.row);
+                copy_phases<1>(p, band, {input_row(p, source, first, y)}, 0.0f, scratch + int64_t{y} * band.row);
             }
             for (int32_t filter = 0; filter < p.filters; ++filter) {
                 const int32_t channel = plane % p.groups * p.filters + filter;
                 for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
                     float* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
                     depthwise_row<1, Float>(p, band, scratch + int64_t{y - first} * p.stride_height * band.row,
-                                            weights + channel * taps, bias[channel],
-                                            [&](int32_t column, float* sums, int32_t count) {
-                                                activate(p.activation, p.alpha, p.beta, sums, LANES);
-                                                for (int32_t i = 0; i < count; ++i) target[column + i] = sums[i];
+                                            weights + channel * taps, bias[channel], target,
+                                            [&](float* sums, float* finished, int32_t count) {
+                                                activate(p.activation, p.alpha, p.beta, sums, count);
+                                                for (int32_t i = 0; i < count; ++i) finished[i] = sums[i];
                                             });
                 }
             }
@@ -91,9 +94,9 @@ MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams p, const int8_t* input, 
         const int8_t* source = input + int64_t{plane} * p.height * p.width;
         for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
             for (int32_t y = 0; y < band.rows; ++y) {
-                int16_t* target = scratch + 2 * int64_t{y} * band.row;
-                copy_phases<2>(p, band, input_row(p, source, first, y), padding, target);
-                copy_phases<2>(p, band, input_row(p, source, first, y + p.dilation_height), padding, target + 1);
+                const int32_t next = y + p.dilation_height;
+                copy_phases<2>(p, band, {input_row(p, source, first, y), input_row(p, source, first, next)}, padding,
+                               scratch + 2 * int64_t{y} * band.row);
             }
             for (int32_t filter = 0; filter < p.filters; ++filter) {
                 const int32_t channel = plane % p.groups * p.filters + filter;
@@ -102,11 +105,11 @@ MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams p, const int8_t* input, 
                 for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
                     int8_t* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
                     depthwise_row<2, Int>(p, band, scratch + 2 * int64_t{y - first} * p.stride_height * band.row,
-                                          wide_weights, bias[channel],
-                                          [&](int32_t column, int32_t* sums, int32_t count) {
+                                          wide_weights, bias[channel], target,
+                                          [&](const int32_t* sums, int8_t* finished, int32_t count) {
                                               for (int32_t i = 0; i < count; ++i) {
-                                                  target[column + i] = requantize_int8(
-                                                      sums[i], m, s, p.output_zero_point, p.low, p.high, table);
+                                                  finished[i] = requantize_int8(sums[i], m, s, p.output_zero_point,
+                                                                                p.low, p.high, table);
                                               }
                                           });
                 }

@@ -100,4 +100,20 @@ MI_KERNEL void average_pool_int8(const PoolParams p, const int8_t* input, const 
         });
 }
 
+struct MeanInt8Params {
+    int32_t rows, columns;
+    int32_t multiplier, shift;  // input scale / (output scale * columns)
+    int32_t input_zero_point, output_zero_point, low, high;
+};
+
+// The mean of each row.
+MI_KERNEL void mean_int8(const MeanInt8Params p, const int8_t* input, int8_t* output) {
+    for (int32_t row = 0; row < p.rows; ++row, input += p.columns) {
+        int32_t sum = 0;
+        for (int32_t i = 0; i < p.columns; ++i) sum += input[i];
+        output[row] = static_cast<int8_t>(requantize(sum - p.columns * p.input_zero_point, p.multiplier, p.shift,
+                                                     p.output_zero_point, p.low, p.high));
+    }
+}
+
 }  // namespace mi

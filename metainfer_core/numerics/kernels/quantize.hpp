@@ -90,6 +90,9 @@ MI_INLINE void binary_int8(const BinaryInt8Params p, const int8_t* left, const i
         int8_t* y = output + to;
         if (left_step == 1 && right_step == 1) {
             for (int32_t i = 0; i < count; ++i) y[i] = function(a[i] - p.left_zero_point, b[i] - p.right_zero_point);
+        } else if (left_step == 1 && right_step == 0) {
+            const int32_t value = *b - p.right_zero_point;
+            for (int32_t i = 0; i < count; ++i) y[i] = function(a[i] - p.left_zero_point, value);
         } else {
             for (int32_t i = 0; i < count; ++i) {
                 y[i] = function(a[int64_t{i} * left_step] - p.left_zero_point,

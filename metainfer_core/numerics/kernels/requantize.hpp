@@ -10,8 +10,12 @@ namespace mi {
 
 MI_INLINE int32_t requantize(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t zero_point, int32_t low,
                              int32_t high) {
-    const int64_t product = static_cast<int64_t>(accumulator) * multiplier;
-    const int64_t value = ((product + (int64_t{1} << (shift - 1))) >> shift) + zero_point;
+    const int64_t rounded = static_cast<int64_t>(accumulator) * multiplier + (int64_t{1} << (shift - 1));
+    if (shift >= 32) {  // the same value from the upper half alone, which fills vectors of 32-bit lanes
+        const int32_t value = static_cast<int32_t>(rounded >> 32) >> (shift - 32);
+        return minimum(maximum(value, low - zero_point), high - zero_point) + zero_point;
+    }
+    const int64_t value = (rounded >> shift) + zero_point;
     return static_cast<int32_t>(value < low ? low : (value > high ? high : value));
 }
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, required, unsupported
-from metainfer_core.numerics.lowering.endings import absorb, integer_ending, refuse_unfused
+from metainfer_core.numerics.lowering.builder import Builder, Integers, required, unsupported
+from metainfer_core.numerics.lowering.endings import IntegerEnding, absorb, integer_ending, refuse_unfused
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import integer_result
 from metainfer_core.numerics.lowering.movement import move
-from metainfer_core.numerics.requantization import exact, multipliers_and_shifts
+from metainfer_core.numerics.requantization import exact, multiplier_and_shift, multipliers_and_shifts
 
 
 def max_pool(b: Builder, node: ir.Node) -> None:
@@ -40,7 +39,7 @@ def average_pool(b: Builder, node: ir.Node) -> None:
         return
     include = node.attributes.get_int("count_include_pad", 0)
     params = {**_params(b, required(node, 0), described), "count_include_pad": include}
-    if emit_integer_average(b, node, params):
+    if _integer_average(b, node, params):
         return
     inputs = (b.tensor(required(node, 0)),)
     b.emit("average_pool_float32", (node,), inputs, (b.output(node.outputs[0]),), params)
@@ -48,36 +47,51 @@ def average_pool(b: Builder, node: ir.Node) -> None:
 
 def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
     """The mean of each of `planes` stretches of `size` elements."""
-    whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
-    if emit_integer_average(b, node, {"planes": planes, **whole.params()}):
+    ending, integers = integer_ending(b, node), b.integers(required(node, 0))
+    if ending is not None and integers is not None and ending.table is None:
+        factor = exact(integers.scale) / exact(ending.scale) / size
+        multiplier, shift = multiplier_and_shift(factor)
+        params = {"rows": planes, "columns": size, "multiplier": multiplier, "shift": shift}
+        inputs, outputs = (integers.tensor,), (integer_result(b, ending),)
+        b.emit("mean_int8", ending.nodes, inputs, outputs, {**params, **_limits(integers, ending)})
+        absorb(b, ending.nodes)
         return
     source = b.tensor(required(node, 0))
-    params = {"outer": planes, "count": size, "inner": 1}
-    b.emit("reduce_mean_float32", (node,), (source,), (b.output(node.outputs[0]),), params)
+    reduced = {"outer": planes, "count": size, "inner": 1}
+    b.emit("reduce_mean_float32", (node,), (source,), (b.output(node.outputs[0]),), reduced)
 
 
-def emit_integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
+def _integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
     """The mean on int8, rescaled by the number of inputs in each window; False where input or result is not int8."""
     ending, source = integer_ending(b, node), b.integers(required(node, 0))
     if ending is None or source is None or ending.table is not None:
         return False
     most = params["kernel_height"] * params["kernel_width"]
     ratio = exact(source.scale) / exact(ending.scale)
-    multiplier, shift = multipliers_and_shifts([ratio * Fraction(1, n) for n in range(1, most + 1)])
+    multiplier, shift = multipliers_and_shifts([ratio / n for n in range(1, most + 1)])
     inputs = (
         source.tensor,
         b.constant(f"{node.name}.multiplier", multiplier),
         b.constant(f"{node.name}.shift", shift),
     )
-    limits = {
+    b.emit(
+        "average_pool_int8",
+        ending.nodes,
+        inputs,
+        (integer_result(b, ending),),
+        {**params, **_limits(source, ending)},
+    )
+    absorb(b, ending.nodes)
+    return True
+
+
+def _limits(source: Integers, ending: IntegerEnding) -> dict[str, int]:
+    return {
         "input_zero_point": source.zero_point,
         "output_zero_point": ending.zero_point,
         "low": ending.low,
         "high": ending.high,
     }
-    b.emit("average_pool_int8", ending.nodes, inputs, (integer_result(b, ending),), {**params, **limits})
-    absorb(b, ending.nodes)
-    return True
 
 
 def global_pool(b: Builder, node: ir.Node) -> None:
