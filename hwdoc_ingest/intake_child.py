@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 
 def main(descriptor: int, path: str, key: str, limits: Limits) -> None:
     """Reads the document at `path` and writes progress and one answer to the pipe `descriptor`."""
-    _limit(limits)
+    limit_process(limits)
     with os.fdopen(descriptor, "w", encoding="utf-8") as pipe:
 
         def say(message: dict[str, Any]) -> None:
@@ -54,7 +54,8 @@ def _told(kind: str, what: str, why: str, fix: str) -> dict[str, str]:
     return {"kind": kind, "what": what, "why": why, "fix": fix}
 
 
-def _limit(limits: Limits) -> None:
+def limit_process(limits: Limits) -> None:
+    """Limits this process for good: memory, computing time, no core file, no network where that can be had."""
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

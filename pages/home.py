@@ -1,38 +1,119 @@
-"""Home: what lies in the workspace, and the commands that take it further."""
+"""Home: what waits for people, and how far each model is on each chip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
+from studio.cli import lay_out_sample
+from studio.frame import is_page
+from studio.job_view import job_list
+from studio.plain_words import plain_words
+from studio.stations import NAMES, Row, Station, rows
 from studio.texts import text
-from studio.workspace import workspace_files, workspace_folder
+from studio.workspace import files_of, workspace_folder
 
-COMMANDS = (
-    ("step_ingest", "meta-infer ingest MANUAL.pdf --chip NAME --output DRAFT.yaml"),
-    ("step_accept", "meta-infer spec accept DRAFT.yaml --above 0.9 --output SPEC.yaml"),
-    ("step_adapt", "meta-infer adapt --model MODEL.onnx --hw-spec SPEC.yaml --output MODEL.policy"),
-    ("step_explain", "meta-infer explain --policy MODEL.policy --hw-spec SPEC.yaml"),
-    ("step_review", "meta-infer review list MODEL.policy"),
-    ("step_sign", "meta-infer sign MODEL.policy --model MODEL.onnx --hw-spec SPEC.yaml --output MODEL.bundle"),
-    (
-        "step_compile",
-        "meta-infer compile --model MODEL.onnx --policy MODEL.bundle --hw-spec SPEC.yaml --output MODEL.bin",
-    ),
-    ("step_run", "meta-infer run MODEL.bin --input INPUT.npz"),
-)
+SHOWN_ROWS = 25
+ICONS = {"done": ":material/check_circle:", "next": ":material/adjust:", "blocked": ":material/radio_button_unchecked:"}
+WIDTHS = (3, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25)
 
-folder = workspace_folder()
-files = workspace_files(folder)
 
-st.title("meta-infer")
-st.subheader(text("workspace"))
-st.markdown(text("workspace_place", place=folder))
-if files:
-    rows = [{text("kind"): text(file.kind), text("name"): file.name, text("size"): file.size_bytes} for file in files]
-    st.dataframe(rows, hide_index=True)
-else:
-    st.info(text("workspace_empty"))
+def draw() -> None:
+    """The screen."""
+    st.title(text("home_title"))
+    found = rows()
+    if not found:
+        _empty()
+    else:
+        _waiting(found)
+        _table(found)
+        _start_points()
+    job_list(("ingest", "adapt", "compile", "build"), limit=4)
 
-st.subheader(text("commands"))
-st.markdown(text("commands_hint"))
-for step, command in COMMANDS:
-    st.markdown(f"**{text(step)}**")
-    st.code(command, language="bash")
+
+def _empty() -> None:
+    st.markdown(text("home_empty"))
+    _start_points()
+    with st.container(border=True):
+        st.markdown(text("home_sample"))
+        if st.button(text("home_sample_button"), type="primary", icon=":material/science:", key="sample"):
+            with st.spinner(text("home_sample_running")):
+                lay_out_sample(workspace_folder())
+            st.rerun()
+
+
+def _start_points() -> None:
+    """The three ways in."""
+    for column, (name, page, icon) in zip(
+        st.columns(3),
+        (
+            ("manual", "manuals", ":material/menu_book:"),
+            ("model", "model", ":material/account_tree:"),
+            ("spec", "confirm", ":material/fact_check:"),
+        ),
+        strict=True,
+    ):
+        with column, st.container(border=True, height="stretch"):
+            if is_page(page):
+                st.page_link(f"pages/{page}.py", label=f"**{text(f'start_{name}')}**", icon=icon)
+            else:
+                st.markdown(f"{icon} **{text(f'start_{name}')}**")
+            st.caption(text(f"start_{name}_hint"))
+
+
+def _waiting(found: tuple[Row, ...]) -> None:
+    unread = len(files_of("manual")) if not any(row.chip for row in found) else 0
+    steps = [(row, row.next) for row in found if row.next and row.model and row.chip]
+    st.subheader(text("home_waiting"))
+    if unread:
+        _link("manuals", {}, text("home_unread", count=unread), ":material/arrow_forward:")
+    if not steps and not unread:
+        st.caption(text("home_nothing_waits"))
+    for row, station in steps[:5]:
+        label = f"{text(f'do_{station.name}')} · {plain_words(row.model)} × {plain_words(row.chip)}"
+        _link(station.page, station.parameters, label, ":material/arrow_forward:", station.sentence)
+
+
+def _table(found: tuple[Row, ...]) -> None:
+    st.subheader(text("home_rows"))
+    with st.container(border=True, key="stations"):
+        head = st.columns(WIDTHS)
+        head[0].caption(text("home_pair"))
+        for column, name in zip(head[1:], NAMES, strict=True):
+            column.caption(text(f"station_{name}"))
+        for row in found[:SHOWN_ROWS]:
+            _row(row)
+    if len(found) > SHOWN_ROWS:
+        st.caption(text("home_more", count=len(found) - SHOWN_ROWS))
+
+
+def _row(row: Row) -> None:
+    columns = st.columns(WIDTHS, vertical_alignment="center")
+    with columns[0]:
+        model = plain_words(row.model) or text("no_model")
+        chip = plain_words(row.chip) or text("no_chip")
+        st.markdown(f"**{model}** × {chip}")
+        station = row.next or next((each for each in row.stations if each.state == "blocked"), None)
+        st.caption(plain_words(station.sentence) if station else text("row_complete"))
+    for column, station in zip(columns[1:], row.stations, strict=True):
+        with column:
+            _station(station)
+
+
+def _station(station: Station) -> None:
+    label = text(f"state_{station.state}")
+    _link(station.page, station.parameters, label, ICONS[station.state], station.sentence)
+
+
+def _link(page: str, parameters: Mapping[str, str], label: str, icon: str, why: str = "") -> None:
+    """A link to a screen, or its words alone where the screen does not exist."""
+    if is_page(page):
+        st.page_link(
+            f"pages/{page}.py", label=label, icon=icon, help=why or None, query_params=dict(parameters) or None
+        )
+    else:
+        st.markdown(f"{icon} {label}", help=why or None)
+
+
+draw()

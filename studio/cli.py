@@ -10,9 +10,13 @@ from typing import Annotated
 
 import typer
 
+from hwdoc_ingest.sample.command import sample_files
 from metainfer_core.errors import InputError
+from metainfer_core.files import write_bytes
+from studio.workspace import choose_workspace
 
-APP = Path(__file__).parents[1] / "app.py"
+SERVER = Path(__file__).with_name("server.py")
+APP = SERVER.parents[1] / "app.py"
 
 
 def commands(app: typer.Typer) -> None:
@@ -22,6 +26,9 @@ def commands(app: typer.Typer) -> None:
     def studio(
         port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
         workspace: Annotated[Path, typer.Option(help="Folder that the studio works in.")] = Path("workspace"),
+        with_sample: Annotated[
+            bool, typer.Option("--sample", help="Lay out the sample of `meta-infer sample` first, if it is not there.")
+        ] = False,
     ) -> None:
         """Start the studio in the browser."""
         if not APP.is_file():
@@ -29,15 +36,11 @@ def commands(app: typer.Typer) -> None:
                 f"{APP}: the studio's start file is not there.", fix="Run it from a checkout: make studio."
             )
         _require_free(port)
-        try:
-            workspace.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"{workspace}: this folder cannot be made.", f"{error.strerror}.", "Choose another."
-            ) from error
+        choose_workspace(workspace)
+        if with_sample:
+            lay_out_sample(workspace)
         sys.stderr.write(f"The studio is at http://127.0.0.1:{port} (Ctrl-C stops it)\n")
         sys.stderr.flush()
-        os.environ["METAINFER_WORKSPACE"] = str(workspace.absolute())
         options = {
             "server.address": "127.0.0.1",
             "server.port": port,
@@ -45,10 +48,21 @@ def commands(app: typer.Typer) -> None:
             "server.fileWatcherType": "none",
             "browser.gatherUsageStats": "false",
             "client.toolbarMode": "minimal",
+            "client.showErrorDetails": "none",
+            "client.showErrorLinks": "false",
+            "server.maxUploadSize": 512,
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
         os.chdir(APP.parent)
-        os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(APP), *flags])
+        os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(SERVER), *flags])
+
+
+def lay_out_sample(workspace: Path) -> tuple[Path, ...]:
+    """Writes the sample's files that the workspace does not have yet; the paths of those written."""
+    missing = [(workspace / name, data) for name, data in sample_files().items() if not (workspace / name).exists()]
+    for path, data in missing:
+        write_bytes(path, data, "sample file")
+    return tuple(path for path, _ in missing)
 
 
 def _require_free(port: int) -> None:

@@ -1,13 +1,84 @@
-"""Page configuration and navigation: what stands around every screen."""
+"""What stands around every screen: page configuration, navigation, workspace, who sits there, running jobs."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
+from metainfer_core.errors import MetaInferError
+from studio.jobs import jobs
+from studio.session import person, set_person
 from studio.texts import text
+from studio.workspace import choose_workspace, workspace_folder
+
+PAGES_FOLDER = Path(__file__).parents[1] / "pages"
+
+ICON = Path(__file__).with_name("icon.svg")
+"""A file of ours: Streamlit fetches a named icon for the browser's tab from the internet."""
+
+PAGES: tuple[tuple[str, str], ...] = (
+    ("home", ":material/home:"),
+    ("manuals", ":material/menu_book:"),
+    ("confirm", ":material/fact_check:"),
+    ("model", ":material/account_tree:"),
+    ("adapt", ":material/tune:"),
+    ("review", ":material/rate_review:"),
+    ("sign", ":material/draw:"),
+    ("report", ":material/inventory_2:"),
+)
+"""File name and icon of every screen, in the order of the loop."""
 
 
 def frame() -> None:
     """Draws the frame and runs the screen that the address names."""
-    st.set_page_config(page_title="meta-infer", page_icon=":material/developer_board:", layout="wide")
-    st.navigation([st.Page("pages/home.py", title=text("home"), icon=":material/home:", default=True)]).run()
+    st.set_page_config(page_title="meta-infer", page_icon=str(ICON), layout="wide")
+    screens = [
+        st.Page(f"pages/{name}.py", title=text(f"page_{name}"), icon=icon, url_path=name, default=name == "home")
+        for name, icon in PAGES
+        if (PAGES_FOLDER / f"{name}.py").is_file()
+    ]
+    screen = st.navigation(screens, expanded=True)
+    with st.sidebar:
+        _running()
+        _who()
+        _where()
+    screen.run()
+
+
+def is_page(name: str) -> bool:
+    """Whether the screen exists, so that a link to it can be drawn."""
+    return (PAGES_FOLDER / f"{name}.py").is_file()
+
+
+def _running() -> None:
+    count = sum(job.is_open for job in jobs())
+    if count:
+        st.caption(text("jobs_running", count=count))
+
+
+def _who() -> None:
+    name = person()
+    with st.popover(name or text("person_unknown"), icon=":material/person:", width="stretch"):
+        st.caption(text("person_hint"))
+        given = st.text_input(text("person_label"), value=name, key="person_given")
+        if given != name:
+            try:
+                set_person(given)
+                st.rerun()
+            except MetaInferError as error:
+                st.error(str(error))
+
+
+def _where() -> None:
+    folder = workspace_folder()
+    with st.popover(folder.name or str(folder), icon=":material/folder_open:", width="stretch"):
+        st.caption(text("workspace_place"))
+        st.code(str(folder), language=None, wrap_lines=True)
+        given = st.text_input(text("workspace_label"), value=str(folder), key="workspace_given")
+        if given != str(folder):
+            try:
+                choose_workspace(Path(given))
+                st.rerun()
+            except MetaInferError as error:
+                st.error(str(error))

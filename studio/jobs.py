@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,33 +135,34 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
     order = Order.from_json(read_bytes(folder / "order.json", "job"), "job")
     alive = _is_alive(folder)  # asked before `end.json` is read: who has ended wrote that first
     progress, end = _plain(folder / "progress.json"), _plain(folder / "end.json")
-    known = {
-        "step": str(progress.get("step", "")),
-        "done": int(progress.get("done", 0)),
-        "total": int(progress.get("total", 0)),
-    }
+    found = Job(
+        job_id,
+        folder,
+        order,
+        "waiting",
+        step=str(progress.get("step", "")),
+        done=int(progress.get("done", 0)),
+        total=int(progress.get("total", 0)),
+    )
     if end:
-        return _ended(job_id, folder, order, end, known)
+        return _ended(found, int(end["exit_status"]), float(end["seconds"]))
     if (folder / "cancelled").exists():
-        return Job(job_id, folder, order, "cancelled", **known)
+        return replace(found, state="cancelled")
     if not alive:
         lost = Told(
             what=f"{order.title}: this job ended without an answer.",
             why="Its process was killed, or the machine was restarted.",
             fix="Start it again.",
         )
-        return Job(job_id, folder, order, "failed", error=lost, **known)
+        return replace(found, state="failed", error=lost)
     if not progress:
-        return Job(job_id, folder, order, "waiting")
+        return found
     now = time.time()
-    return Job(
-        job_id,
-        folder,
-        order,
-        "running",
+    return replace(
+        found,
+        state="running",
         seconds=max(0.0, now - float(progress["started"])),
-        seconds_left=_left(known["done"], known["total"], now - float(progress["step_started"])),
-        **known,
+        seconds_left=_left(found.done, found.total, now - float(progress["step_started"])),
     )
 
 
@@ -186,13 +187,12 @@ def _left(done: int, total: int, seconds: float) -> float | None:
     return seconds * (total - done) / done if 0 < done <= total and seconds > 0 else None
 
 
-def _ended(job_id: str, folder: Path, order: Order, end: dict[str, Any], known: dict[str, Any]) -> Job:
-    status, seconds = int(end["exit_status"]), float(end["seconds"])
-    if (folder / "cancelled").exists():
-        return Job(job_id, folder, order, "cancelled", seconds=seconds, exit_status=status, **known)
-    error = _error(folder, order, status)
+def _ended(found: Job, status: int, seconds: float) -> Job:
+    if (found.folder / "cancelled").exists():
+        return replace(found, state="cancelled", seconds=seconds, exit_status=status)
+    error = _error(found.folder, found.order, status)
     state: State = "failed" if error else "done"
-    return Job(job_id, folder, order, state, seconds=seconds, exit_status=status, error=error, **known)
+    return replace(found, state=state, seconds=seconds, exit_status=status, error=error)
 
 
 def _error(folder: Path, order: Order, status: int) -> Told | None:

@@ -1,52 +1,106 @@
-import re
-from pathlib import Path
+from screens import screen
 
-from streamlit.testing.v1 import AppTest
-
-from studio.texts import TEXTS, text
-
-ROOT = Path(__file__).parents[2]
-
-
-def home(workspace, monkeypatch):
-    monkeypatch.setenv("METAINFER_WORKSPACE", str(workspace))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "pages" / "home.py"), default_timeout=30).run()
+from hwdoc_ingest.sample.command import DATASHEET
+from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.library import load
+from metainfer_core.spec.yaml_file import save_spec
+from studio.stations import rows
+from studio.texts import text
+from studio.workspace import in_workspace, kind_of, workspace_files
 
 
-def test_an_empty_workspace_says_how_to_start(tmp_path, monkeypatch):
-    page = home(tmp_path, monkeypatch)
+def states(row):
+    return [(station.name, station.state) for station in row.stations]
+
+
+def test_an_empty_workspace_offers_the_sample_and_lays_it_out(tmp_path, monkeypatch):
+    page = screen("home", tmp_path, monkeypatch)
+    assert page.markdown[0].value == text("home_empty")
+    assert next(link.label for link in page.get("page_link")) == f"**{text('start_manual')}**"
+    page.button(key="sample").click().run(timeout=120)
     assert not page.exception
-    assert [box.value for box in page.info] == [text("workspace_empty")]
-    assert str(tmp_path) in page.markdown[0].value
-
-
-def test_files_are_listed_by_kind_and_links_are_not_followed(tmp_path, monkeypatch):
-    (tmp_path / "specs").mkdir()
-    (tmp_path / "specs" / "chip_v1.0.0.yaml").write_bytes(b"12345")
-    (tmp_path / "m.onnx").write_bytes(b"1")
-    (tmp_path / "link.onnx").symlink_to(tmp_path / "m.onnx")
-    (tmp_path / "notes.txt").write_text("not shown")
-    page = home(tmp_path, monkeypatch)
-    (table,) = page.dataframe
-    assert table.value.values.tolist() == [
-        ["Draft or spec", "specs/chip_v1.0.0.yaml", 5],
-        ["Model", "m.onnx", 1],
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == [
+        "NOTICE.txt",
+        "calibration.npz",
+        "evaluation.npz",
+        DATASHEET,
+        "text_direction.onnx",
     ]
+    assert not [button for button in page.button if button.key == "sample"]
+    assert "**text\\_direction\\.onnx** × no chip yet" in [each.value for each in page.markdown]
 
 
-def test_the_frame_opens_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
-    assert not page.exception
-    assert [title.value for title in page.title] == ["meta-infer"]
+def test_rows_tell_what_is_next_and_what_blocks(tmp_path):
+    assert rows(tmp_path) == ()
+    (tmp_path / "m.onnx").write_bytes(b"1")
+    (row,) = rows(tmp_path)
+    assert (row.model, row.chip, row.done) == ("m.onnx", "", 0)
+    assert states(row)[0] == ("manual", "next")
+    assert row.stations[2].sentence == text("station_policy_no_spec")
+
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / "a.yaml").write_bytes(write_draft(SpecDraft(chip="tarn")))
+    (row,) = rows(tmp_path)
+    assert row.chip == "tarn"
+    assert states(row)[:3] == [("manual", "done"), ("spec", "next"), ("policy", "blocked")]
+    assert row.next.parameters == {"draft": "drafts/a.yaml"}
+
+    (tmp_path / "specs").mkdir()
+    save_spec(load("rk3588"), tmp_path / "specs" / "rk3588_v1.0.0.yaml")
+    first, second = rows(tmp_path)
+    assert (first.chip, first.done, second.chip) == ("rk3588", 2, "tarn")
+    assert states(first) == [
+        ("manual", "done"),
+        ("spec", "done"),
+        ("policy", "next"),
+        ("review", "blocked"),
+        ("signed", "blocked"),
+        ("built", "blocked"),
+    ]
+    assert first.next.parameters == {"model": "m.onnx", "spec": "specs/rk3588_v1.0.0.yaml"}
 
 
-def test_every_text_that_is_used_exists_and_every_text_is_used():
-    sources = [path.read_text() for folder in ("studio", "pages") for path in (ROOT / folder).rglob("*.py")]
-    code = "\n".join(sources)
-    used = set(re.findall(r"\btext\(\s*\"(\w+)\"", code))
-    assert used <= set(TEXTS)
-    quoted = set(re.findall(r"\"(\w+)\"", code.replace((ROOT / "studio" / "texts.py").read_text(), "")))
-    assert set(TEXTS) <= quoted
+def test_a_broken_file_does_not_take_the_screen_down(tmp_path, monkeypatch):
+    (tmp_path / "broken_v1.0.0.yaml").write_text("memories: [1, {")
+    (tmp_path / "m.onnx").write_bytes(b"1")
+    (tmp_path / "p.policy").write_text("{")
+    (tmp_path / "p.bin").write_text("{")
+    assert [row.chip for row in rows(tmp_path)] == [""]
+    screen("home", tmp_path, monkeypatch)
+
+
+def test_names_are_words_and_no_markup(tmp_path, monkeypatch):
+    (tmp_path / "[x](http:__evil)*b*<b>.onnx").write_bytes(b"1")
+    page = screen("home", tmp_path, monkeypatch)
+    shown = next(each.value for each in page.markdown if "evil" in each.value)
+    assert shown.startswith(r"**\[x\]\(http\:\_\_evil\)\*b\*\<b\>\.onnx** × ")
+
+
+def test_files_are_found_by_kind_and_links_are_not_followed(tmp_path):
+    (tmp_path / "specs").mkdir()
+    (tmp_path / ".studio").mkdir()
+    (tmp_path / "specs" / "chip_v1.0.0.yaml").write_bytes(b"12345")
+    (tmp_path / "d.yaml").write_text("format: metainfer.spec_draft/1\n")
+    (tmp_path / "m.onnx").write_bytes(b"1")
+    (tmp_path / ".studio" / "hidden.onnx").write_bytes(b"1")
+    (tmp_path / "link.onnx").symlink_to(tmp_path / "m.onnx")
+    (tmp_path / "notes.yaml").write_text("a: 1\n")
+    found = [(file.kind, file.name, file.size_bytes) for file in workspace_files(tmp_path)]
+    assert found == [("draft", "d.yaml", 31), ("spec", "specs/chip_v1.0.0.yaml", 5), ("model", "m.onnx", 1)]
+    assert kind_of(tmp_path / "notes.yaml") is None
+
+
+def test_an_address_leads_to_files_of_the_workspace_only(tmp_path):
+    import pytest
+
+    from metainfer_core.errors import InputError
+
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "m.onnx").write_bytes(b"1")
+    (tmp_path / "out.onnx").write_bytes(b"1")
+    (tmp_path / "w" / "l.onnx").symlink_to(tmp_path / "out.onnx")
+    assert in_workspace("m.onnx", tmp_path / "w") == tmp_path / "w" / "m.onnx"
+    for name in ("../out.onnx", str(tmp_path / "out.onnx"), "l.onnx", "", ".", "no.onnx", "a\0b", ".studio/x"):
+        with pytest.raises(InputError, match="The workspace has no file"):
+            in_workspace(name, tmp_path / "w")

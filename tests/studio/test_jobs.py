@@ -91,7 +91,7 @@ def _runs(pid):
 
 
 def test_the_error_is_the_commands_own(tmp_path, script):
-    script("print('{\"error\": {\"kind\": \"InputError\", \"what\": \"W\", \"why\": \"Y\", \"fix\": \"F\"}}'); exit(2)")
+    script('print(\'{"error": {"kind": "InputError", "what": "W", "why": "Y", "fix": "F"}}\'); exit(2)')
     started = jobs.start(order(), tmp_path)
     failed = wait_for(tmp_path, started.id, lambda job: not job.is_open)
     assert (failed.state, failed.exit_status, failed.error) == ("failed", 2, Told(what="W", why="Y", fix="F"))

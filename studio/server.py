@@ -1,0 +1,13 @@
+"""The server: the screens, the studio's own routes, and headers that keep every request on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from starlette.middleware import Middleware
+
+from studio.guard import Guard
+from studio.routes import routes
+
+app = st.App(Path(__file__).parents[1] / "app.py", routes=routes(), middleware=[Middleware(Guard)])

@@ -1,0 +1,272 @@
+"""The six stations of each model on each chip: how far it is on the way to a package, and what blocks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from metainfer_core.bundle.signed_bundle import inspect_bundle
+from metainfer_core.bundle.trust import TrustFile, read_trust, time_text
+from metainfer_core.codegen.package import Manifest, read_package
+from metainfer_core.errors import MetaInferError
+from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.policy.plain import read_policy
+from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.library import load
+from review_store.decide import current_state
+from review_store.log import DATABASE, EventLog
+from review_store.workspace import trust_path
+from studio.documents import file_digest
+from studio.file_cache import kept_by_file
+from studio.texts import text
+from studio.workspace import WorkspaceFile, workspace_files, workspace_folder
+
+Name = Literal["manual", "spec", "policy", "review", "signed", "built"]
+T = TypeVar("T")
+NAMES: tuple[Name, ...] = ("manual", "spec", "policy", "review", "signed", "built")
+State = Literal["done", "next", "blocked"]
+PACKAGE_LIMIT = 1024 * MEBIBYTE
+_CHIP = re.compile(rb"^chip: *[\"']?([^\"'\n]{1,200})", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Station:
+    """One step of the way."""
+
+    name: Name
+    state: State
+    sentence: str
+    """What is there, what to do, or what blocks it."""
+    page: str
+    """The screen where it is done."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model on one chip; either may still be missing."""
+
+    model: str
+    chip: str
+    stations: tuple[Station, ...]
+
+    @property
+    def done(self) -> int:
+        """How many stations are passed."""
+        return sum(station.state == "done" for station in self.stations)
+
+    @property
+    def next(self) -> Station | None:
+        """The station that can be worked on now."""
+        return next((station for station in self.stations if station.state == "next"), None)
+
+
+def rows(workspace: Path | None = None) -> tuple[Row, ...]:
+    """Every model of the workspace on every chip of it, the furthest first."""
+    root = workspace or workspace_folder()
+    files = workspace_files(root)
+    drafts: dict[str, WorkspaceFile] = {}
+    for file in files:
+        if file.kind == "draft":
+            drafts[_chip(file.path)] = file
+    specs: dict[str, list[tuple[WorkspaceFile, HardwareSpec]]] = {}
+    for file, spec in _read(files, "spec", _spec):
+        specs.setdefault(spec.name, []).append((file, spec))
+    known = _Known(
+        root,
+        drafts,
+        {name: sorted(found, key=lambda each: _order(each[1].version)) for name, found in specs.items()},
+        tuple(_read(files, "policy", _policy)),
+        tuple((file, file.path) for file in files if file.kind == "bundle"),
+        tuple(_read(files, "package", _manifest)),
+        _trust(root),
+    )
+    models: list[WorkspaceFile | None] = [file for file in files if file.kind == "model"]
+    chips = sorted({*drafts, *specs})
+    if not models and not chips:
+        return ()
+    found = [known.row(model, chip) for chip in chips or [""] for model in models or [None]]
+    return tuple(sorted(found, key=lambda row: (-row.done, row.chip, row.model)))
+
+
+@dataclass(frozen=True)
+class _Known:
+    root: Path
+    drafts: Mapping[str, WorkspaceFile]
+    specs: Mapping[str, list[tuple[WorkspaceFile, HardwareSpec]]]
+    policies: tuple[tuple[WorkspaceFile, Policy], ...]
+    bundles: tuple[tuple[WorkspaceFile, Path], ...]
+    packages: tuple[tuple[WorkspaceFile, Manifest], ...]
+    trust: TrustFile | None
+
+    def row(self, model: WorkspaceFile | None, chip: str) -> Row:
+        versions = self.specs.get(chip, [])
+        digests = {spec.values_digest for _, spec in versions}
+        model_digest = file_digest(model.path) if model else ""
+        policies = [
+            (file, policy)
+            for file, policy in self.policies
+            if policy.model_digest == model_digest and policy.spec_digest in digests
+        ]
+        newest = max(policies, key=lambda each: each[0].path.stat().st_mtime_ns, default=None)
+        stations = [self._manual(chip, bool(versions)), self._spec(chip, versions)]
+        stations.append(self._policy(model, versions, newest))
+        stations.append(self._review(newest))
+        stations += self._signed_and_built(newest, stations[-1].state == "done", model_digest)
+        return Row(model.name if model else "", chip, tuple(stations))
+
+    def _manual(self, chip: str, has_spec: bool) -> Station:
+        draft = self.drafts.get(chip)
+        if draft:
+            return Station("manual", "done", text("station_manual_done", draft=draft.name), "manuals")
+        if has_spec:
+            return Station("manual", "done", text("station_manual_spec"), "manuals")
+        return Station("manual", "next", text("station_manual_next"), "manuals")
+
+    def _spec(self, chip: str, versions: list[tuple[WorkspaceFile, HardwareSpec]]) -> Station:
+        draft = self.drafts.get(chip)
+        parameters = {"draft": draft.name} if draft else {}
+        if versions:
+            return Station(
+                "spec", "done", text("station_spec_done", version=versions[-1][1].version), "confirm", parameters
+            )
+        if draft:
+            return Station("spec", "next", text("station_spec_next"), "confirm", parameters)
+        return Station("spec", "blocked", text("station_spec_blocked"), "confirm")
+
+    def _policy(
+        self,
+        model: WorkspaceFile | None,
+        versions: list[tuple[WorkspaceFile, HardwareSpec]],
+        newest: tuple[WorkspaceFile, Policy] | None,
+    ) -> Station:
+        parameters = {"model": model.name} if model else {}
+        if versions:
+            parameters["spec"] = versions[-1][0].name
+        if newest:
+            count = len(newest[1].actions)
+            return Station("policy", "done", text("station_policy_done", count=count), "adapt", parameters)
+        if model is None:
+            return Station("policy", "blocked", text("station_policy_no_model"), "adapt", parameters)
+        if not versions:
+            return Station("policy", "blocked", text("station_policy_no_spec"), "adapt", parameters)
+        return Station("policy", "next", text("station_policy_next"), "adapt", parameters)
+
+    def _review(self, newest: tuple[WorkspaceFile, Policy] | None) -> Station:
+        if newest is None:
+            return Station("review", "blocked", text("station_review_blocked"), "review")
+        file, policy = newest
+        parameters = {"policy": file.name}
+        decided, total = self._decided(policy)
+        sentence = text("station_review_count", decided=decided, total=total)
+        return Station("review", "done" if decided == total else "next", sentence, "review", parameters)
+
+    def _decided(self, policy: Policy) -> tuple[int, int]:
+        """How many of a policy's actions are approved, of how many."""
+        total = len(policy.actions)
+        if self.trust is None or not (self.root / DATABASE).is_file():
+            return 0, total
+        log = EventLog(self.root)
+        try:
+            state = current_state(log, policy, self.trust)
+        except MetaInferError:
+            return 0, total
+        finally:
+            log.close()
+        return total - len(state.unreviewed), total
+
+    def _signed_and_built(
+        self, newest: tuple[WorkspaceFile, Policy] | None, approved: bool, model_digest: str
+    ) -> list[Station]:
+        parameters = {"policy": newest[0].name} if newest else {}
+        package = next(
+            (
+                (file, manifest)
+                for file, manifest in self.packages
+                if newest
+                and manifest.parents.get("model") == model_digest
+                and manifest.parents.get("spec") == newest[1].spec_digest
+            ),
+            None,
+        )
+        signed = self._signed(newest[1]) if newest else None
+        if signed:
+            first = Station("signed", "done", text("station_signed_done", file=signed.name), "sign", parameters)
+        elif approved:
+            first = Station("signed", "next", text("station_signed_next"), "sign", parameters)
+        else:
+            first = Station("signed", "blocked", text("station_signed_blocked"), "sign", parameters)
+        if package and package[1].review == "signed":
+            sentence = text("station_built_done", target=package[1].target)
+            return [first, Station("built", "done", sentence, "report", {"package": package[0].name})]
+        if signed:
+            return [first, Station("built", "next", text("station_built_next"), "report", {"bundle": signed.name})]
+        if package:
+            sentence = text("station_built_unreviewed", target=package[1].target)
+            return [first, Station("built", "blocked", sentence, "report", {"package": package[0].name})]
+        return [first, Station("built", "blocked", text("station_built_blocked"), "report", parameters)]
+
+    def _signed(self, policy: Policy) -> WorkspaceFile | None:
+        """The bundle of the policy that this workspace's trust file vouches for."""
+        if self.trust is None:
+            return None
+        now = time_text(datetime.now(UTC))
+        for file, path in self.bundles:
+            try:
+                verified = inspect_bundle(read_bytes(path, "bundle"), self.trust, now, source=file.name).verified
+            except MetaInferError:
+                continue
+            if (
+                verified
+                and verified.policy.model_digest == policy.model_digest
+                and verified.policy.spec_digest == policy.spec_digest
+            ):
+                return file
+        return None
+
+
+def _read(files: Iterable[WorkspaceFile], kind: str, read: Callable[[Path], T]) -> Iterator[tuple[WorkspaceFile, T]]:
+    """The files of a kind with what they hold; one that cannot be read has a screen that says why."""
+    for file in files:
+        if file.kind == kind:
+            try:
+                yield file, read(file.path)
+            except (MetaInferError, OSError):
+                continue
+
+
+def _chip(path: Path) -> str:
+    with path.open("rb") as file:
+        match = _CHIP.search(file.read(8192))
+    return match[1].decode("utf-8", "replace").strip() if match else path.stem
+
+
+@kept_by_file
+def _spec(path: Path) -> HardwareSpec:
+    return load(str(path))
+
+
+@kept_by_file
+def _policy(path: Path) -> Policy:
+    return read_policy(path)
+
+
+@kept_by_file
+def _manifest(path: Path) -> Manifest:
+    return read_package(read_bytes(path, "package", PACKAGE_LIMIT), path.name).manifest
+
+
+def _trust(root: Path) -> TrustFile | None:
+    try:
+        return read_trust(trust_path(root))
+    except MetaInferError:
+        return None
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))

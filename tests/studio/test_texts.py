@@ -1,0 +1,22 @@
+import re
+from pathlib import Path
+
+from studio.frame import PAGES
+from studio.texts import TEXTS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_text_that_is_used_exists_and_every_text_is_used():
+    sources = [path.read_text() for folder in ("studio", "pages") for path in (ROOT / folder).rglob("*.py")]
+    code = "\n".join(sources).replace((ROOT / "studio" / "texts.py").read_text(), "")
+    used = set(re.findall(r"\btext\(\s*\"(\w+)\"", code)) | {f"page_{name}" for name, _ in PAGES}
+    assert used <= set(TEXTS)
+    # A key may be put together: text(f"state_{station.state}").
+    beginnings = tuple(re.findall(r"\btext\(\s*f\"(\w+_)\{", code))
+    unused = {key for key in TEXTS if f'"{key}"' not in code and not key.startswith(beginnings)}
+    assert unused == set()
+
+
+def test_every_text_is_there_in_english():
+    assert all(words.get("en", "").strip() for words in TEXTS.values())
