@@ -1,0 +1,270 @@
+"""Where tables stand on a page and what their headers say: columns, bounds, groups of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from hwdoc_ingest.pages import Page, Ruling, Word
+from hwdoc_ingest.statement import Bound
+from hwdoc_ingest.text_lines import Line, around, join_words
+
+HEADER_WORD = re.compile(
+    r"^(?:param\w*|symbols?|min(?:imum)?\.?|typ(?:ical)?\.?|nom(?:inal)?\.?|max(?:imum)?\.?|units?|conditions?|values?"
+    r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
+    r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
+    r"|start|end|mode|modes|work|operating|peak|absolute|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
+    r"|参数|符号|最小值?|典型值?|最大值?|单位|条件|描述|名称|地址|大小|说明|类型|复位值?|偏移|项目|位|功能)[:*\d]*$",
+    re.IGNORECASE,
+)
+STRONG_HEADER = re.compile(
+    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|peak|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
+    r"|最小值?|典型值?|最大值?|单位|参数|描述|符号|名称|偏移|地址)\b",
+    re.IGNORECASE,
+)
+BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
+    (re.compile(r"\bmin(?:imum)?\b|最小", re.IGNORECASE), "min"),
+    (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\b|典型", re.IGNORECASE), "typ"),
+    (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
+    (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
+)
+UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
+CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
+NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
+MAX_ROW_GAP = 3.2
+"""Line pitches of white that end a table without rulings."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, as its header says."""
+
+    header: str
+    left: float
+    right: float
+    bound: Bound | None = None
+    group: str = ""
+
+    @property
+    def centre(self) -> float:
+        """Middle of the header's words."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where a table stands on a page, and its columns."""
+
+    columns: tuple[Column, ...]
+    top: float
+    bottom: float
+    caption: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether some columns say what bound their numbers are."""
+        return any(column.bound for column in self.columns)
+
+
+def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) -> list[Table]:
+    """The tables of a page from the top; the first may be one that was open on the page before."""
+    tables: list[Table] = []
+    at = 0
+    if open_table and rows:
+        header_soon = any(_is_header(line) for line in rows[:3])
+        if not header_soon and _fits_columns(rows[:3], open_table.columns):
+            bottom, at = _body_end(page, rows, 0, open_table.columns, rows[0][0].box[1] - 2)
+            tables.append(replace(open_table, top=rows[0][0].box[1] - 1, bottom=bottom))
+    while at < len(rows):
+        if _is_header(rows[at]):
+            columns, last = _columns(rows, at, page)
+            top = max(line.base for line in rows[last])
+            bottom, following = _body_end(page, rows, last + 1, columns, top)
+            if following > last + 1:
+                tables.append(Table(columns, top, bottom, _caption(rows, at)))
+                at = following
+                continue
+        at += 1
+    return tables
+
+
+def _is_header(line: list[Line]) -> bool:
+    """Whether a row of pieces reads like the header of a table."""
+    words = [word.text.strip("()[]") for piece in line for word in piece.words if not word.raised]
+    if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
+        return False
+    words = [word for word in words if not UNIT_WORD.match(word)]
+    known = sum(bool(HEADER_WORD.match(word)) for word in words)
+    strong = sum(bool(STRONG_HEADER.match(word)) for word in words)
+    pieces = len(_header_pieces(line))
+    return pieces >= 2 and strong >= 1 and known >= 2 and known >= 0.6 * len(words)
+
+
+def _header_pieces(line: list[Line]) -> list[list[Word]]:
+    """The header cells of a row: cut at gaps, and between words that are headers by themselves."""
+    pieces: list[list[Word]] = []
+    for piece in line:
+        for word in piece.words:
+            if word.raised and pieces:
+                pieces[-1].append(word)
+                continue
+            last = pieces[-1][-1] if pieces else None
+            apart = last is None or word.box[0] - last.box[2] > 0.75 * word.size
+            alone = bool(_bound(word.text)) or (last is not None and len(pieces[-1]) == 1 and bool(_bound(last.text)))
+            starts = piece.words[0] is word
+            if apart or starts or (alone and last is not None and HEADER_WORD.match(word.text)):
+                pieces.append([word])
+            else:
+                pieces[-1].append(word)
+    return pieces
+
+
+def _bound(text: str) -> Bound | None:
+    return next((bound for pattern, bound in BOUNDS if pattern.search(text)), None)
+
+
+def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column, ...], int]:
+    """The columns of the header at `rows[at]`, and the last row that belongs to the header."""
+    columns: list[Column] = []
+    for piece in _header_pieces(rows[at]):
+        columns = _with_piece(columns, piece)
+    first = last = at
+    while first > 0 and _is_header_part(rows[at], rows[first], rows[first - 1], columns, page):
+        first -= 1
+        for line in rows[first]:
+            columns = _with_piece(columns, list(line.words), above=True)
+    while (
+        last + 1 < len(rows) and last < at + 3 and _is_header_part(rows[at], rows[last], rows[last + 1], columns, page)
+    ):
+        last += 1
+        for line in rows[last]:
+            columns = _with_piece(columns, list(line.words))
+    if columns[0].bound == "value":  # `Rating` over the names
+        columns[0] = replace(columns[0], bound=None)
+    group = _group_row(rows, first, columns)
+    return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), last
+
+
+def _with_piece(columns: list[Column], words: list[Word], above: bool = False) -> list[Column]:
+    """The columns with the words of one more line of the header: under or over one of them, or a new column."""
+    box = around(word.box for word in words)
+    text = join_words(words)[0]
+    for i, old in enumerate(columns):
+        if min(box[2], old.right) - max(box[0], old.left) > 0.3 * min(box[2] - box[0], old.right - old.left):
+            header = f"{text} {old.header}" if above else f"{old.header} {text}"
+            grown = Column(header, min(old.left, box[0]), max(old.right, box[2]), _bound(header))
+            return [*columns[:i], grown, *columns[i + 1 :]]
+    return sorted([*columns, Column(text, box[0], box[2], _bound(text))], key=lambda column: column.left)
+
+
+def _is_header_part(header: list[Line], near: list[Line], other: list[Line], columns: list[Column], page: Page) -> bool:
+    """Whether a row next to the header's row belongs to the header: a few short words close by, no ruling between."""
+    size = header[0].size
+    if not 0 < abs(other[0].base - near[0].base) < 1.5 * size or _is_header(other):
+        return False
+    top, bottom = sorted((other[0].base, near[0].base))
+    if _rulings_between(page, top, bottom - 0.6 * size, columns):
+        return False
+    words = [word for piece in other for word in piece.words]
+    if len(words) > 8 or any(NUMBER.match(word.text) or PLACEHOLDER.match(word.text) for word in words):
+        return False
+    known = sum(bool(HEADER_WORD.match(word.text.split("/")[0])) for word in words)
+    over_several = any(sum(p.box[0] < c.centre < p.box[2] for c in columns) > 1 for p in other)
+    ruled = _rulings_between(page, bottom, bottom + 2 * size, columns)
+    return not over_several and (known >= 0.5 * len(words) or (ruled and len(words) <= 4 and len(other) <= 3))
+
+
+def _group_row(rows: list[list[Line]], at: int, columns: list[Column]) -> list[str]:
+    """For each column the words that stand over it and its neighbours, such as a speed grade."""
+    groups = [""] * len(columns)
+    bounds = [column.bound for column in columns if column.bound not in (None, "value")]
+    if at == 0 or len(bounds) == len(set(bounds)):
+        return groups
+    above = rows[at - 1]
+    if rows[at][0].base - above[0].base > 2.2 * rows[at][0].size:
+        return groups
+    starts = [i for i, c in enumerate(columns) if c.bound and (i == 0 or not columns[i - 1].bound or c.bound == "min")]
+    for start, end in pairwise([*starts, len(columns)]):
+        members = [i for i in range(start, end) if columns[i].bound]
+        left, right = columns[members[0]].left, columns[members[-1]].right
+        over = [p for p in above if left - 5 < (p.box[0] + p.box[2]) / 2 < right + 5 and not HEADER_WORD.match(p.text)]
+        for i in members:
+            groups[i] = " ".join(piece.text for piece in over)
+    return groups
+
+
+def _caption(rows: list[list[Line]], at: int) -> str:
+    """The nearest caption or title in the four rows above."""
+    for above in reversed(rows[max(0, at - 4) : at]):
+        text = " ".join(piece.text for piece in above)
+        if CAPTION.match(text):
+            return text
+    above = rows[at - 1] if at else []
+    text = " ".join(piece.text for piece in above)
+    return text if len(above) == 1 and 0 < len(text) < 80 and not text.endswith(".") else ""
+
+
+def _rulings_between(page: Page, top: float, bottom: float, columns: Sequence[Column]) -> bool:
+    left, right = columns[0].left, columns[-1].right
+    return any(r.horizontal and top < r.box[1] < bottom and r.box[0] < right and r.box[2] > left for r in page.rulings)
+
+
+def _fits_columns(rows: list[list[Line]], columns: tuple[Column, ...]) -> bool:
+    """Whether rows at the head of a page stand in the columns of the table that was open on the page before."""
+    pieces = [piece for line in rows for piece in line]
+    if len(pieces) < 3 or len(columns) < 3:
+        return False
+    under = sum(any(c.left - 12 < (p.box[0] + p.box[2]) / 2 < c.right + 12 for c in columns) for p in pieces)
+    return under >= 0.7 * len(pieces)
+
+
+def _body_end(
+    page: Page, rows: list[list[Line]], start: int, columns: tuple[Column, ...], top: float
+) -> tuple[float, int]:
+    """Height of the last row of the body, and the index of the first row after it."""
+    left, right = columns[0].left - 40, columns[-1].right + 60
+    verticals = [r for r in page.rulings if not r.horizontal and left - 20 < r.box[0] < right + 20]
+    floor = _frame_floor(verticals, top)
+    bottom, last_base = top, top
+    for at in range(start, len(rows)):
+        line = rows[at]
+        size = max(piece.size for piece in line)
+        text = " ".join(piece.text for piece in line)
+        gap = line[0].base - last_base
+        ruled = floor is not None and line[0].base < floor
+        if _is_header(line) or CAPTION.match(text):
+            return bottom, at
+        if not ruled:
+            if floor is not None or gap > MAX_ROW_GAP * size * 1.2:
+                return bottom, at
+            if re.match(r"^(?:notes?\b|\*|\d\.? [A-Z])", text, re.IGNORECASE) and len(line) == 1:
+                return bottom, at
+            if _is_prose(line, columns):
+                return bottom, at
+        bottom = last_base = max(piece.base for piece in line)
+    return bottom, len(rows)
+
+
+def _frame_floor(verticals: Sequence[Ruling], top: float) -> float | None:
+    """How far down the vertical rulings that start at the header reach without a break."""
+    spans = sorted((r.box[1], r.box[3]) for r in verticals)
+    floor: float | None = None
+    for start, end in spans:
+        if floor is None:
+            if start - 3 <= top <= end + 30:
+                floor = end
+        elif start <= floor + 3:
+            floor = max(floor, end)
+    return floor if floor is not None and floor > top + 5 else None
+
+
+def _is_prose(line: list[Line], columns: tuple[Column, ...]) -> bool:
+    """Whether a row without a frame is a sentence below the table, not a row of it."""
+    if len(line) > 1:
+        return False
+    piece = line[0]
+    covered = sum(piece.box[0] < column.centre < piece.box[2] for column in columns)
+    return covered >= 2 and len(piece.words) >= 8
