@@ -17,13 +17,15 @@ from metainfer_core.numerics.lowering import (
     elementwise,
     gemm,
     movement,
+    padding,
     pooling,
     quantization,
     recurrent,
     reduction,
     resize,
 )
-from metainfer_core.numerics.lowering.builder import FUSED_WITH, Builder, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
+from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, unsupported
 from metainfer_core.numerics.program import Program
 
 OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
@@ -31,6 +33,7 @@ OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
     **gemm.OPERATORS,
     **elementwise.OPERATORS,
     **movement.OPERATORS,
+    **padding.OPERATORS,
     **pooling.OPERATORS,
     **reduction.OPERATORS,
     **resize.OPERATORS,
@@ -61,7 +64,7 @@ def lower(model: ir.Model) -> Lowered:
     """
     graph = model.graph
     builder = Builder(graph)
-    inputs = tuple(builder.graph_input(value) for value in graph.inputs if value.name not in graph.initializers)
+    inputs = tuple(builder.output(value) for value in graph.inputs if value.name not in graph.initializers)
     for node in graph:
         if node in builder.absorbed:
             continue
@@ -77,19 +80,9 @@ def lower(model: ir.Model) -> Lowered:
             domain = f"{node.domain}." if node.domain not in DOMAINS else ""
             raise unsupported(node, f"There is no kernel for {domain}{node.op_type}.", "Decompose or replace it.")
         rule(builder, node)
-    outputs = tuple(_output(builder, value) for value in graph.outputs)
-    program = Program(inputs=inputs, outputs=outputs, tensors=builder.tensors, steps=tuple(builder.steps))
-    return Lowered(_without_unread(program), builder.constants)
-
-
-def _output(builder: Builder, value: ir.Value) -> str:
-    """The tensor of an output, computed under the output's own name."""
-    return builder.tensor(value)
-
-
-def _without_unread(program: Program) -> Program:
-    """The program without tensors that no step touches (constants that were folded into others)."""
-    touched = {name for step in program.steps for name in (*step.inputs, *step.outputs)}
-    touched |= {*program.inputs, *program.outputs}
-    kept = tuple(tensor for tensor in program.tensors if tensor.name in touched)
-    return Program(inputs=program.inputs, outputs=program.outputs, tensors=kept, steps=program.steps)
+    outputs = tuple(builder.tensor(value) for value in graph.outputs)
+    touched = {name for step in builder.steps for name in (*step.inputs, *step.outputs)} | {*inputs, *outputs}
+    tensors = tuple(tensor for tensor in builder.tensors if tensor.name in touched)  # some constants were folded
+    program = Program(inputs=inputs, outputs=outputs, tensors=tensors, steps=tuple(builder.steps))
+    digests = sorted({tensor.constant for tensor in tensors if tensor.constant is not None})
+    return Lowered(program, {digest: builder.constants[digest] for digest in digests})

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.packing import gemm_block, pack_conv, pack_depthwise, pack_gemm
 
 BAND_BYTES = 128 * 1024

@@ -13,7 +13,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.activations import OPERATORS as ACTIVATIONS
 from metainfer_core.numerics.activations import activation_kernel
 from metainfer_core.numerics.lowering.broadcast import broadcast_steps, emit_binary, walk_params
-from metainfer_core.numerics.lowering.builder import Builder, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import (
     FloatEnding,
     absorb,
@@ -23,6 +23,7 @@ from metainfer_core.numerics.lowering.endings import (
     refuse_unfused,
 )
 from metainfer_core.numerics.lowering.integer_sums import integer_result, table_constant
+from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 from metainfer_core.numerics.requantization import add_multipliers, exact, multiplier_and_shift
 from metainfer_core.numerics.signatures import SIGNATURES

@@ -8,7 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.activations import CLAMPS, CODES, OPERATORS, activation_kernel, activation_params
-from metainfer_core.numerics.lowering.builder import DEQUANTIZE, QUANTIZE, Builder, optional, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
+from metainfer_core.numerics.lowering.model_reader import DEQUANTIZE, QUANTIZE, optional, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.broadcast import emit_binary, expanded
-from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
 from metainfer_core.numerics.lowering.integer_sums import integer_sum
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.packing import gemm_block, pack_gemm
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import unsupported
+from metainfer_core.numerics.lowering.model_reader import unsupported
 
 
 @dataclass(frozen=True)

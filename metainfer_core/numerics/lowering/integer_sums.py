@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, ConstantIntegers, Integers, optional, required
+from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import IntegerEnding
+from metainfer_core.numerics.lowering.model_reader import ConstantIntegers, optional, required
 from metainfer_core.numerics.program import Quantization
 from metainfer_core.numerics.requantization import exact, multipliers_and_shifts
 from metainfer_core.numerics.saturation import greatest_sum, require_bits

@@ -6,10 +6,11 @@ import math
 
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, Integers, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import IntegerEnding, absorb, integer_ending, refuse_unfused
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import integer_result
+from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.movement import move
 from metainfer_core.numerics.requantization import exact, multiplier_and_shift, multipliers_and_shifts
 

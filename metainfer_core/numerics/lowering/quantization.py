@@ -7,8 +7,9 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, Integers, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import quantization
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import refuse_unfused
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.packing import MAX_BLOCK, pack_gemm
 
 _USUAL = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh")}

@@ -9,8 +9,9 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.broadcast import strides, walk_params
-from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import absorb, float_ending, refuse_unfused
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.pooling import mean_of_planes
 from metainfer_core.numerics.program import ElementType
 from metainfer_core.numerics.signatures import SIGNATURES

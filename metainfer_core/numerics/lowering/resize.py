@@ -7,8 +7,9 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, optional, required, unsupported
+from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import refuse_unfused
+from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.movement import take_axes
 
 

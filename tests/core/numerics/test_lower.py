@@ -241,3 +241,32 @@ def test_runs_do_not_remember_each_other() -> None:
     first = simulator.run(case.feed)["y"]
     simulator.run({"x": np.full((2, 3, 5), np.nan, np.float32)})
     np.testing.assert_array_equal(simulator.run(case.feed)["y"], first)
+
+
+def test_names_of_the_model_are_kept_whatever_they_are() -> None:
+    """A model may call its values what a kernel's constants would be called."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["leader.weights"], name="leader"),
+        helper.make_node("Relu", ["leader.weights"], ["leader.bias"], name="x"),
+    ]
+    feed, constants = {"x": draw("x", 1, 3, 6, 20)}, {"w": draw("w", 4, 3, 3, 3)}
+    case = build("names", nodes, feed, constants, {"leader.bias": "float32", "leader.weights": "float32"})
+    lowered = lower(case.model())
+    assert lowered.program.outputs == ("leader.bias", "leader.weights")
+    for name, y in Simulator(lowered).run(feed).items():
+        np.testing.assert_allclose(y, reference(case.proto, feed)[name], rtol=1e-5, atol=1e-5)
+
+
+def test_only_constants_that_are_read_travel() -> None:
+    lowered = lower(conv_case("travel", (1, 3, 9, 21), (8, 3, 3, 3)).model())
+    used = {tensor.constant for tensor in lowered.program.tensors if tensor.constant}
+    assert set(lowered.constants) == used
+    touched = {name for step in lowered.program.steps for name in (*step.inputs, *step.outputs)}
+    assert {tensor.name for tensor in lowered.program.tensors} == touched
+
+
+def test_value_without_elements_is_refused() -> None:
+    model = activated("Add", "Relu").model()
+    model.graph.inputs[0].shape = ir.Shape([2, 0, 5])
+    with pytest.raises(UnsupportedError, match=r"'x' has no elements"):
+        lower(model)
