@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,21 +11,33 @@ import onnx_ir as ir
 
 from metainfer_core.actions.activations import ACTIVATIONS
 from metainfer_core.actions.quantize_dequantize import raw
-from metainfer_core.actions.rewiring import array_of, is_float, name_of, scalar_of
+from metainfer_core.actions.rewiring import array_of, is_float, name_of, readers, scalar_of
 from metainfer_core.numerics.ranges import Calibration
 
 Role = Literal["weighted", "binary", "average", "same_scale", "concat", "activation"]
 
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("Conv", "Gemm", "MatMul"), "weighted"),
-    **dict.fromkeys(("Add", "Mul"), "binary"),
+    **dict.fromkeys(("Add", "Sub", "Mul"), "binary"),
     **dict.fromkeys(("AveragePool", "GlobalAveragePool"), "average"),
     **dict.fromkeys(("MaxPool", "GlobalMaxPool", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), "same_scale"),
-    **dict.fromkeys(("Transpose", "Slice", "Split", "Identity", "DepthToSpace", "SpaceToDepth"), "same_scale"),
+    **dict.fromkeys(
+        ("Transpose", "Slice", "Split", "Identity", "DepthToSpace", "SpaceToDepth", "Pad", "Gather"), "same_scale"
+    ),
     "Concat": "concat",
-    **dict.fromkeys(ACTIVATIONS, "activation"),
+    **dict.fromkeys((*ACTIVATIONS, "Abs", "Neg", "Sqrt", "Erf", "Selu", "Softsign"), "activation"),
 }
 RECURRENT = ("LSTM", "GRU", "RNN")
+DOMAINS: dict[str, tuple[float, float]] = {
+    "Relu": (0.0, math.inf),
+    "Sigmoid": (-8.0, 8.0),
+    "Tanh": (-4.0, 4.0),
+    "HardSwish": (-3.0, math.inf),
+    "Gelu": (-5.0, math.inf),
+    "Softplus": (-8.0, math.inf),
+    "Mish": (-10.0, math.inf),
+}
+"""Function to where its values still change by more than half a step of an 8-bit result."""
 HEAVY = ("Conv", "ConvTranspose", "Gemm", "MatMul", *RECURRENT)
 """Operators with weights, for which staying float is a decision of its own."""
 
@@ -69,9 +82,16 @@ def integer_form(node: ir.Node) -> IntegerForm | str:
         return f"The limits of {node.name} are not constants."
     if role == "same_scale" and any(array_of(value) is None for value in node.inputs[1:] if value is not None):
         return f"{node.name} takes its shape or indices from another node, not from a constant."
+    if node.op_type == "Pad" and (node.attributes.get_string("mode", "constant") != "constant" or _pads_with(node)):
+        return f"{node.name} pads with other values than 0, which the input's scale need not hold."
     if node.op_type == "MaxPool" and len([output for output in node.outputs if output.uses()]) > 1:
         return f"{node.name} also gives the indices of its maxima."
     return IntegerForm(role, (0,))
+
+
+def _pads_with(node: ir.Node) -> float:
+    """The constant that a Pad writes; 0 where it names none."""
+    return (scalar_of(node.inputs[2]) or 0.0) if len(node.inputs) > 2 else 0.0
 
 
 def _weighted(node: ir.Node) -> IntegerForm | str:
@@ -109,11 +129,33 @@ def _weighted(node: ir.Node) -> IntegerForm | str:
 def range_of(value: ir.Value, calibration: Calibration) -> tuple[float, float] | None:
     """Range that the tensor's scale is made from, widened to hold 0.
 
-    What only moves values keeps the range of what it moves, so that its input and output have one scale.
+    What only moves values keeps the range of what it moves, so that its input and output have one scale. What only
+    saturating functions read is cut to where they still change: a logit of -40 needs no code of its own.
     """
     producer = value.producer()
     while producer is not None and ROLES.get(producer.op_type) == "same_scale" and producer.inputs[0] is not None:
         value = raw(producer.inputs[0])
         producer = value.producer()
     found = calibration.ranges.get(str(value.name))
-    return (min(found.low, 0.0), max(found.high, 0.0)) if found else None
+    if found is None:
+        return None
+    least, most = useful_domain(value)
+    return min(max(found.low, least), 0.0), max(min(found.high, most), 0.0)
+
+
+def useful_domain(value: ir.Value) -> tuple[float, float]:
+    """Where all that read the tensor still change; outside they are constant to within half an 8-bit step."""
+    domains = [_domain(reader) for reader in readers(value)]
+    if value.is_graph_output() or not domains:
+        return -math.inf, math.inf
+    return min(low for low, _ in domains), max(high for _, high in domains)
+
+
+def _domain(reader: ir.Node) -> tuple[float, float]:
+    if reader.op_type == "Clip":
+        low, high = (*(scalar_of(value) for value in reader.inputs[1:]), None, None)[:2]
+        return (-math.inf if low is None else low), (math.inf if high is None else high)
+    if reader.op_type == "HardSigmoid":
+        alpha, beta = reader.attributes.get_float("alpha", 0.2), reader.attributes.get_float("beta", 0.5)
+        return (-beta / alpha, (1.0 - beta) / alpha) if alpha > 0 else (-math.inf, math.inf)
+    return DOMAINS.get(reader.op_type, (-math.inf, math.inf))

@@ -29,7 +29,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
-LEADERS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul")
+LEADERS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul")
 """Operators whose kernels can apply an activation to each result before they store it."""
 LAW = "A value that one node alone reads need not be stored; each result can be activated where it is made."
 

@@ -19,7 +19,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
 LAW = "Channels with zero weights add nothing to a sum, so whoever reads them gets the same result."
-WIDEST = 1 << 16
+MOST_ADDED = 1024
+"""Channels that one action may add; multiples of real units are far below."""
 
 
 class PadChannelsParams(Value):
@@ -27,7 +28,7 @@ class PadChannelsParams(Value):
 
     channels: int | None = None
     """Channels before."""
-    padded: int = pydantic.Field(ge=1, le=WIDEST)
+    padded: int = pydantic.Field(ge=1)
     """Channels after."""
     target_hw: str | None = None
 
@@ -88,6 +89,8 @@ class PadChannels(ActionKind):
             reason = f"The channels of {action.nodes[0]} run through {names}; all of them must be padded together."
         elif params.padded < region.channels or params.channels not in (None, region.channels):
             reason = f"{action.nodes[0]} has {region.channels} channels: they can be padded, not cut."
+        elif params.padded > region.channels + MOST_ADDED:
+            reason = f"{params.padded - region.channels} more channels are too many: at most {MOST_ADDED} are added."
         elif params.target_hw is not None and params.target_hw not in spec.compute_units:
             known = ", ".join(sorted(spec.compute_units)) or "none"
             reason = f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."

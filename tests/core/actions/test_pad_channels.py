@@ -100,6 +100,7 @@ def test_no_multiple_no_action() -> None:
     [
         (("a",), {"padded": 8}, "The channels of a run through a, dw, join, shift, bn, flatten, act, pool, last, head; "
                                 "all of them must be padded together."),
+        (None, {"padded": 10**9}, "999999994 more channels are too many: at most 1024 are added."),
         (None, {"padded": 4}, "a has 6 channels: they can be padded, not cut."),
         (None, {"padded": 7, "target_hw": "cpu"}, "7 is no multiple of 4 (compute_units.cpu.channel_multiple)."),
         (None, {"padded": 8, "target_hw": "moon"}, "The spec has no compute unit named moon (compute_units); it has "

@@ -15,6 +15,7 @@ from metainfer_core.actions.quantize_dequantize import pair_of, parameters_of
 from metainfer_core.actions.rewiring import FROM, add_constant, node, numbers_of, set_input
 from metainfer_core.policy.objective import worst_sqnr_db
 from metainfer_core.spec.hardware_spec import IntSupport, Operators
+from metainfer_core.verify.reference import run_reference
 
 KIND, SPEC = Quantize(), spec_of()
 CONV = """
@@ -130,6 +131,32 @@ def test_one_scale_on_a_depthwise_layer_with_spread_channels_is_refused() -> Non
     assert len(proposed(KIND, model, SPEC, calibrated(model))[0]) == 1  # by channel it is fine
     healthy = model_of(text)
     assert len(proposed(Quantize({"scheme": "tensor_wise"}), healthy, SPEC, calibrated(healthy))[0]) == 1
+
+
+def test_deep_negative_logits_do_not_take_the_codes() -> None:
+    """F09: the sigmoid has a second reader behind it; logits of -40 must not make the confidence a staircase."""
+    text = """
+        m (float[1,4,16,16] x, float[2,4,1,1] w_c, float[2] w_bias) => (float[1,2,16,16] y, float[1,2,1,1] z)
+            <int64[2] axes = {2, 3}> {
+            [conv] c = Conv (x, w_c, w_bias) [gate] y = Sigmoid (c) [count] z = ReduceSum (y, axes) }"""
+    gains = np.array([20.0, 0.5]).reshape(2, 1, 1, 1) * np.ones((2, 4, 1, 1))  # background, objects
+    weights = {"w_c": gains, "w_bias": np.array([-60.0, 0.0])}
+    model, adapted = quantized(text, **weights)
+    low = calibrated(model).ranges["c"].low
+    scale = float(parameters_of(pair_of(node(adapted, "conv").outputs[0])).scale)
+    assert low < -100
+    assert scale == pytest.approx(16 / 255, rel=1e-6)
+    whole = {"x": (-5.0, 5.0), "c": (low, calibrated(model).ranges["c"].high)}
+    coarse = rewritten(KIND, model, SPEC, [Action(kind="quantize", nodes=("conv",), params={"ranges": whole})])
+    feeds = samples_of(model).feeds
+    before = run_reference(model, feeds)
+
+    def worst(after: ir.Model) -> float:
+        runs = zip(before, run_reference(after, feeds), strict=True)
+        return max(float(np.abs(one["y"] - other["y"])[:, 1].max()) for one, other in runs)
+
+    assert worst(adapted) < 0.02
+    assert worst(coarse) > 4 * worst(adapted)
 
 
 BRANCHES = """
