@@ -72,7 +72,7 @@ def compile_command(
     policy: Annotated[Path, typer.Option("--policy", help="A signed bundle, or with --development a plain policy.")],
     hw_spec: HwSpec,
     output: Output,
-    target: Target = "native_cpu",
+    target: Target = "native-cpu",
     trust: Annotated[Path, typer.Option("--trust", help="Whose signatures count.")] = Path("workspace/trust.json"),
     development: Annotated[
         bool,
@@ -110,7 +110,7 @@ def build_command(
     hardware: Annotated[
         Path | None, typer.Option("--hardware", help="A flat hardware profile instead of a spec.")
     ] = None,
-    target: Target = "native_cpu",
+    target: Target = "native-cpu",
     shape: InputShapes = [],  # noqa: B006 - typer reads the default, nobody changes it
     calib: Calib = None,
     evaluation: Eval = None,

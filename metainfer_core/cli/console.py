@@ -28,9 +28,14 @@ PROGRESS_VARIABLE = "METAINFER_PROGRESS"
 """Set to `json`, progress on stderr is one JSON object a line, for a program that watches the command."""
 
 
-def run(app: typer.Typer) -> None:
-    """Runs a command tree and exits: every expected error is one message, never a traceback."""
+AddCommands = Callable[[typer.Typer], None]
+"""Adds a package's commands to the tree."""
+
+
+def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
+    """Runs a command tree (or what builds it) and exits: every expected error is one message, never a traceback."""
     try:
+        app = tree if isinstance(tree, typer.Typer) else tree()
         status = app(standalone_mode=False)
     except typer.Abort:
         _leave(130, "Interrupted.")
