@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx_ir as ir
+
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.graph.load import load_model
 from metainfer_core.graph.preprocess import preprocess
@@ -15,12 +17,21 @@ from review_store.decide import Legality
 
 def legality_on(model_path: Path, spec: HardwareSpec, policy: Policy) -> Legality:
     """The check of overrides of `policy` on this model and spec."""
+    return legality_of(prepared_for(model_path, policy), spec, policy)
+
+
+def prepared_for(model_path: Path, policy: Policy) -> ir.Model:
+    """The model as the policy's actions name its nodes: with the shapes that the policy binds."""
     shapes = {
         str(each.params["input"]): tuple(each.params["shape"])
         for each in policy.actions
         if each.action == "bind_shape" and {"input", "shape"} <= each.params.keys()
     }
-    prepared = preprocess(load_model(model_path).model, shapes).model
+    return preprocess(load_model(model_path).model, shapes).model
+
+
+def legality_of(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> Legality:
+    """The check of overrides of `policy` on a model that `prepared_for` gave; it is left as it is."""
 
     def why_not(action: PolicyAction) -> str | None:
         lines = [action.plain() if each.id == action.id else each.plain() for each in policy.actions]

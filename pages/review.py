@@ -1,0 +1,114 @@
+"""Review: the queue by risk, one action as a card, and the verdict. Every decision is an event in the record."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from metainfer_core.bundle.review_rules import risk_level
+from review_store.decide import low_risk_ids
+from review_store.state import ReviewState
+from studio.action_card import draw_card
+from studio.choices import choose_subject
+from studio.decisions import press, write_about_all
+from studio.figures import RISK, WORD
+from studio.markup import draw, draw_style
+from studio.plain_words import plain_words
+from studio.policies import Subject, review_of
+from studio.review_queue import Desk, draw_queue, pressed, selected
+from studio.review_rows import RISKS, Chosen, counts, queue, rows
+from studio.session import person
+from studio.texts import text
+from studio.verdict_panel import draw_verdict
+
+
+def main() -> None:
+    """Draws the screen."""
+    draw_style()
+    found = choose_subject()
+    if found is None:
+        return
+    desk = _desk(found)
+    for event in pressed(desk):
+        press(found, desk, event, person())
+    review = review_of(found)
+    left, middle, right = st.columns([3, 5, 3], gap="medium")
+    with left:
+        shown = queue(review.state.actions, _chips(review.state))
+        named = selected(desk) or st.query_params.get("action")
+        chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
+        if selected(desk) is None and chosen is not None and desk.go[1] != chosen.id:
+            desk.send_to(chosen.id)
+        draw_queue(rows(shown), desk)
+        _progress(found, review.state, desk)
+    if chosen is None:
+        return
+    st.query_params["action"] = chosen.id
+    with middle:
+        draw_card(chosen, found.spec.spec if found.spec else None, found.policy.calibration)
+    with right:
+        draw_verdict(found, review, chosen, desk, person())
+
+
+def _desk(found: Subject) -> Desk:
+    """What this window knows of the review of one policy."""
+    key = "queue_" + hashlib.sha256(str(found.path).encode()).hexdigest()[:10]
+    desks = st.session_state.setdefault("desks", {})
+    desk: Desk = desks.setdefault(key, Desk(key))
+    return desk
+
+
+def _chips(state: ReviewState) -> Chosen:
+    """Filters as chips with their counts, and the search."""
+    there = counts(state.actions)
+    risks = st.pills(
+        text("chips_risks"), [each for each in RISKS if there["risks"][each]], selection_mode="multi", key="risk",
+        format_func=lambda each: f"{RISK[each][0]} {RISK[each][1]} {there['risks'][each]}",
+        persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
+    words = st.pills(
+        text("chips_words"), [each for each in WORD if there["words"][each]], selection_mode="multi", key="state",
+        format_func=lambda each: f"{WORD[each][0]} {WORD[each][1]} {there['words'][each]}",
+        persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
+    kinds = st.multiselect(
+        text("chips_kinds"), sorted(there["kinds"]), format_func=lambda each: f"{each} ({there['kinds'][each]})",
+        key="kind", placeholder=text("chips_kinds"), persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
+    search = st.text_input(
+        text("review_search"), key="q", placeholder=text("review_search_hint"), persist_state="session",
+        label_visibility="collapsed", icon=":material/search:",
+    )  # fmt: skip
+    return Chosen(risks or (), words or (), kinds, search or "")
+
+
+def _progress(found: Subject, state: ReviewState, desk: Desk) -> None:
+    """How far the review is, by risk, and what still blocks signing."""
+    lines = []
+    for level in RISKS:
+        of_level = [each for each in state.actions if risk_level(each.action) == level]
+        if of_level:
+            done = sum(each.word == "approved" for each in of_level)
+            lines.append((level, done, len(of_level), round(100 * done / len(of_level))))
+    blocking = len(state.unreviewed)
+    draw("review_progress", lines=lines, blocking=blocking)
+    low = low_risk_ids(state)
+    if low:
+        with st.popover(text("bulk_open", count=len(low)), width="stretch"):
+            st.caption(text("bulk_hint", count=len(low)))
+            st.dataframe({text("name"): low}, hide_index=True, height=240)
+            if st.button(text("bulk_confirm", count=len(low)), type="primary", key="bulk"):
+                trouble = write_about_all(found, desk, low, person())
+                if trouble:
+                    st.error(plain_words(trouble))
+                else:
+                    st.rerun()
+    if not blocking:
+        st.page_link(
+            "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
+            query_params={"policy": st.session_state["policy"]},
+        )  # fmt: skip
+
+
+main()

@@ -1,0 +1,61 @@
+"""Choosing what a screen is about. The choice stands in the address bar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.errors import MetaInferError
+from studio.plain_words import plain_words
+from studio.policies import SpecChoice, Subject, bound, spec_choices, subject
+from studio.texts import text
+from studio.workspace import Kind, files_of, workspace_folder
+
+
+def choose_file(kind: Kind, label: str, key: str) -> Path | None:
+    """One file of the workspace; None, and nothing drawn, where there is none of its kind."""
+    folder = workspace_folder()
+    names = [path.relative_to(folder).as_posix() for path in files_of(kind)]
+    if not names:
+        return None
+    return folder / str(st.selectbox(label, names, key=key, bind="query-params"))
+
+
+def choose_spec(key: str = "spec") -> SpecChoice | None:
+    """One spec of the workspace or the library; None where there is none at all."""
+    found = {each.reference: each for each in spec_choices()}
+    labels = {reference: each.label for reference, each in found.items()}
+    if not found:
+        return None
+    names = {_short(reference): reference for reference in found}
+    chosen = st.selectbox(
+        text("choose_spec"), list(names), format_func=lambda name: labels[names[name]], key=key, bind="query-params"
+    )
+    return found[names[str(chosen)]]
+
+
+def choose_subject() -> Subject | None:
+    """A policy with the model and spec that it is for; asks for these where it does not name them."""
+    path = choose_file("policy", text("choose_policy"), "policy")
+    if path is None:
+        st.info(text("policy_none"))
+        st.page_link("pages/adapt.py", label=text("policy_to_adapt"), icon=":material/tune:")
+        return None
+    try:
+        found = subject(path)
+    except MetaInferError as error:
+        st.error(plain_words(str(error)))
+        return None
+    if found.policy.model_digest is not None and found.policy.spec_digest is not None:
+        return found
+    st.info(text("policy_unbound"))
+    model = choose_file("model", text("choose_model"), "model")
+    spec = choose_spec()
+    return bound(found, model, spec) if model and spec else None
+
+
+def _short(reference: str) -> str:
+    """A spec's reference as the address bar holds it: relative to the workspace where it is a file there."""
+    path = Path(reference)
+    return path.relative_to(workspace_folder()).as_posix() if path.is_absolute() else reference

@@ -1,0 +1,71 @@
+"""Numbers as people read them, with their units; and the word and the shape that go with a colour."""
+
+from __future__ import annotations
+
+import math
+
+RISK: dict[str, tuple[str, str]] = {"high": ("▲", "high"), "medium": ("◆", "medium"), "low": ("●", "low")}
+"""Level of risk to its shape and its word: colour alone tells nothing to some of us."""
+WORD: dict[str, tuple[str, str]] = {
+    "rejected": ("✕", "rejected"),
+    "required": ("!", "needs justification"),
+    "outdated": ("↻", "outdated"),
+    "pending": ("○", "open"),
+    "approved": ("✓", "approved"),
+}
+"""State of a review to its shape and its words."""
+UNKNOWN = "unknown"
+_THIN = "\u202f"
+
+
+def whole(number: float | None) -> str:
+    """A whole number in groups of three."""
+    return UNKNOWN if number is None else f"{number:,.0f}".replace(",", _THIN)
+
+
+def size(count: float | None, sign: bool = False) -> str:
+    """Bytes in the largest binary unit that keeps them above 1."""
+    if count is None:
+        return UNKNOWN
+    amount, units = abs(float(count)), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while amount >= 1024 and len(units) > 1:
+        amount, units = amount / 1024, units[1:]
+    mark = "−" if count < 0 else "+" if sign and count > 0 else ""
+    return f"{mark}{_three_digits(amount) if units[0] != 'B' else f'{amount:.0f}'} {units[0]}"
+
+
+def decibels(ratio: float | None) -> str:
+    """Signal over noise; no noise at all is said in a word."""
+    return "exact" if ratio is None else f"{ratio:.1f} dB"
+
+
+def microseconds(time: float | None, sign: bool = False) -> str:
+    """A time in µs, ms or s."""
+    if time is None:
+        return UNKNOWN
+    amount, units = abs(time), ["µs", "ms", "s"]
+    while amount >= 1000 and len(units) > 1:
+        amount, units = amount / 1000, units[1:]
+    mark = "−" if time < 0 else "+" if sign and time > 0 else ""
+    return f"{mark}{_three_digits(amount)} {units[0]}"
+
+
+def milliseconds(time: float | None) -> str:
+    """A time given in ms."""
+    return UNKNOWN if time is None else microseconds(time * 1000)
+
+
+def rate(amount: float | None, unit: str) -> str:
+    """A large amount a second with a decimal prefix, such as `6.00 TOPS`."""
+    if amount is None:
+        return UNKNOWN
+    prefixes = ["", "k", "M", "G", "T", "P"]
+    while amount >= 1000 and len(prefixes) > 1:
+        amount, prefixes = amount / 1000, prefixes[1:]
+    return f"{_three_digits(amount)} {prefixes[0]}{unit}"
+
+
+def _three_digits(amount: float) -> str:
+    if amount == 0 or not math.isfinite(amount):
+        return f"{amount:.0f}"
+    return f"{amount:.{max(0, 2 - math.floor(math.log10(amount)))}f}" if amount >= 0.001 else f"{amount:.2g}"

@@ -1,0 +1,48 @@
+"""The studio's own HTML: templates in which every value is escaped, so that names from elsewhere stay text."""
+
+from __future__ import annotations
+
+import functools
+
+import streamlit as st
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from studio import figures
+from studio.texts import text
+
+
+@functools.cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("studio"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        text=text,
+        risk=figures.RISK,
+        word=figures.WORD,
+        size=figures.size,
+        decibels=figures.decibels,
+        microseconds=figures.microseconds,
+        milliseconds=figures.milliseconds,
+        whole=figures.whole,
+    )
+    return made
+
+
+def markup(template: str, **values: object) -> str:
+    """The HTML that a template in `templates/` gives for these values."""
+    return _environment().get_template(f"{template}.html.jinja").render(**values)
+
+
+def draw(template: str, **values: object) -> None:
+    """Shows a template on the screen."""
+    st.html(markup(template, **values))
+
+
+def draw_style() -> None:
+    """Puts the style of all templates on the screen; once a run, before the first of them."""
+    st.html(f"<style>{_environment().get_template('style.css').render()}</style>")

@@ -1,0 +1,151 @@
+"""Policies of the workspace with the model and the spec that they are for, found by digest, and their review."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx_ir as ir
+import streamlit as st
+
+from metainfer_core.bundle.review_rules import lineage
+from metainfer_core.bundle.trust import TrustFile, read_trust
+from metainfer_core.errors import MetaInferError
+from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.library import default_folder, entries, load
+from review_store.decide import Legality
+from review_store.legality import legality_of, prepared_for
+from review_store.log import EventLog, Record
+from review_store.state import ReviewState, fold, reviewed_policy
+from review_store.workspace import read_policy, trust_path
+from studio.documents import file_digest
+from studio.file_cache import kept_by_file
+from studio.workspace import files_of, workspace_folder
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A policy, and what it is for where that is in reach."""
+
+    path: Path
+    policy: Policy = field(repr=False)
+    digest: str
+    """Of the policy, bound as it is."""
+    model: Path | None
+    spec: SpecChoice | None
+
+
+@dataclass(frozen=True)
+class SpecChoice:
+    """A spec that can be chosen: one of the workspace, or one of the library."""
+
+    reference: str
+    """What `--hw-spec` takes."""
+    label: str
+    spec: HardwareSpec = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Review:
+    """The state of a review with the events behind it."""
+
+    log: EventLog = field(repr=False)
+    records: tuple[Record, ...] = field(repr=False)
+    state: ReviewState = field(repr=False)
+    trust: TrustFile = field(repr=False)
+
+    def history(self, action_id: str) -> tuple[Record, ...]:
+        """Every event about one action, the newest first."""
+        return tuple(record for record in reversed(self.records) if record.event.subject == action_id)
+
+
+def subject(path: Path) -> Subject:
+    """The policy in a file with its model and spec; raises InputError where it is no policy."""
+    status = path.stat()
+    policy, digest = _policy(path, status.st_mtime_ns, status.st_size, None, None)
+    model = model_with(policy.model_digest) if policy.model_digest else None
+    spec = spec_with(policy.spec_digest) if policy.spec_digest else None
+    return Subject(path, policy, digest, model, spec)
+
+
+def bound(found: Subject, model: Path, spec: SpecChoice) -> Subject:
+    """A policy that names no model or spec, bound to the ones that a person chose."""
+    status = found.path.stat()
+    given = found.policy.model_digest or file_digest(model), spec.spec.values_digest
+    policy, digest = _policy(found.path, status.st_mtime_ns, status.st_size, *given)
+    return Subject(found.path, policy, digest, model, spec)
+
+
+def spec_choices() -> tuple[SpecChoice, ...]:
+    """Specs of the workspace, then those of the library; files that are no spec are left out."""
+    places = [(str(path), path, _in_workspace(path)) for path in files_of("spec")]
+    places += [(f"{each.name}@{each.version}", each.path, "library") for each in entries(default_folder())]
+    found = []
+    for reference, path, where in places:
+        with contextlib.suppress(MetaInferError, OSError):
+            spec = _spec(path)
+            found.append(SpecChoice(reference, f"{spec.name} {spec.version} ({where})", spec))
+    return tuple(found)
+
+
+def model_with(digest: str) -> Path | None:
+    """The model of the workspace with this digest."""
+    return next((path for path in files_of("model") if file_digest(path) == digest), None)
+
+
+def spec_with(values_digest: str) -> SpecChoice | None:
+    """The spec with this digest of its values."""
+    return next((each for each in spec_choices() if each.spec.values_digest == values_digest), None)
+
+
+def review_of(found: Subject) -> Review:
+    """What people have decided about a policy so far."""
+    folder = workspace_folder()
+    log, trust = _log(str(folder)), read_trust(trust_path(folder))
+    records, state = _state(str(folder), found.digest, log.head().hash, trust.digest, log, found.policy, trust)
+    return Review(log, records, state, trust)
+
+
+def legality(found: Subject, state: ReviewState) -> Legality | None:
+    """The check of overrides, with all others in force; None where the model or the spec is not in reach."""
+    if found.model is None or found.spec is None:
+        return None
+    prepared = _prepared(found.model, found.model.stat().st_mtime_ns, found.digest, found.policy)
+    return legality_of(prepared, found.spec.spec, reviewed_policy(state))
+
+
+def _in_workspace(path: Path) -> str:
+    return path.relative_to(workspace_folder()).as_posix()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _policy(
+    path: Path, changed: int, size: int, model_digest: str | None, spec_digest: str | None
+) -> tuple[Policy, str]:
+    policy = read_policy(path, model_digest, spec_digest)
+    return policy, policy.digest
+
+
+@kept_by_file
+def _spec(path: Path) -> HardwareSpec:
+    return load(str(path))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _log(folder: str) -> EventLog:
+    return EventLog(Path(folder))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _state(
+    folder: str, policy_digest: str, head: str, trust_digest: str, _log: EventLog, _policy: Policy, _trust: TrustFile
+) -> tuple[tuple[Record, ...], ReviewState]:
+    records = _log.records(lineage(_policy))
+    return records, fold(_policy, records, _trust)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _prepared(path: Path, changed: int, policy_digest: str, _policy: Policy) -> ir.Model:
+    return prepared_for(path, _policy)

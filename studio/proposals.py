@@ -1,0 +1,68 @@
+"""What a policy holds, as the adapt screen shows it: candidates, proposed actions, refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from metainfer_core.bundle.review_rules import risk_level
+from metainfer_core.policy.policy import Policy, PolicyAction
+from studio.figures import RISK, microseconds
+from studio.markup import draw
+from studio.review_rows import RISKS, title
+from studio.texts import text
+
+TABLE_HEIGHT = 420
+
+
+def draw_proposals(policy: Policy) -> None:
+    """Shows all of it."""
+    levels = Counter[str](risk_level(action) for action in policy.actions)
+    draw(
+        "candidates",
+        policy=policy,
+        levels=[(level, levels[level]) for level in RISKS if levels[level]],
+        candidates=[dict(candidate) for candidate in policy.candidates],
+    )
+    proposed, refused = st.tabs(
+        [
+            text("adapt_proposed", count=len(policy.actions)),
+            text("adapt_refused", count=len(policy.refusals)),
+        ]
+    )
+    with proposed:
+        st.dataframe(_actions(policy.actions), hide_index=True, height=TABLE_HEIGHT)
+    with refused:
+        if policy.refusals:
+            st.dataframe(
+                [
+                    {
+                        text("column_kind"): each.kind,
+                        text("column_nodes"): ", ".join(each.nodes),
+                        text("column_reason"): each.reason,
+                    }
+                    for each in policy.refusals
+                ],
+                hide_index=True,
+                height=TABLE_HEIGHT,
+            )
+        else:
+            st.caption(text("adapt_refused_none"))
+
+
+def _actions(actions: Sequence[PolicyAction]) -> list[dict[str, Any]]:
+    def row(action: PolicyAction) -> dict[str, Any]:
+        shape, level = RISK[risk_level(action)]
+        time = action.evidence.predicted_time_us
+        return {
+            text("column_risk"): f"{shape} {level}",
+            text("column_action"): title(action),
+            text("column_node"): action.node_id,
+            text("column_sentence"): action.sentence,
+            text("column_time"): f"{microseconds(time[0], True)} … {microseconds(time[1], True)}" if time else "",
+        }
+
+    return [row(action) for action in actions]

@@ -1,0 +1,224 @@
+// The review's queue and its keys. What is done travels as numbered events in `said.outbox`, which grows until the
+// server has acknowledged their numbers, so that no fast key is lost and none is done twice.
+const RESEND_MS = 2000, FORM_WAIT_MS = 4000, SELECT_DELAY_MS = 40;
+const instances = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  let queue = instances.get(parentElement);
+  if (!queue) {
+    queue = new Queue(parentElement);
+    instances.set(parentElement, queue);
+  }
+  queue.tell = (said) => setStateValue("said", said);
+  queue.update(data);
+  return () => {
+    queue.remove();
+    instances.delete(parentElement);
+  };
+}
+
+class Queue {
+  constructor(parent) {
+    this.root = parent.querySelector(".queue");
+    this.list = this.root.querySelector(".list");
+    this.none = this.root.querySelector(".none");
+    this.place = this.root.querySelector(".place");
+    this.help = this.root.querySelector(".keys");
+    this.rows = [];
+    this.nodes = new Map();
+    this.outbox = [];
+    this.number = 0;
+    this.selected = null;
+    this.told = { go: -1, focus: -1 };
+    this.swallowUntil = 0;
+    this.onKey = (event) => this.key(event);
+    window.addEventListener("keydown", this.onKey, true);
+    this.list.onclick = (event) => {
+      const row = event.target.closest(".row");
+      if (row) this.select(row.dataset.id);
+    };
+    this.root.querySelector(".help").onclick = () => this.toggleHelp();
+    this.help.onclick = () => this.toggleHelp(false);
+    this.timer = setInterval(() => this.outbox.length && this.send(), RESEND_MS);
+  }
+
+  remove() {
+    window.removeEventListener("keydown", this.onKey, true);
+    clearInterval(this.timer);
+    clearTimeout(this.later);
+  }
+
+  update(data) {
+    this.keys = data.keys;
+    this.words = data.words;
+    this.number = Math.max(this.number, data.acknowledged);
+    this.outbox = this.outbox.filter((event) => event.number > data.acknowledged);
+    this.rows = data.rows;
+    this.draw();
+    if (data.go.number > this.told.go) {
+      this.told.go = data.go.number;
+      this.select(data.go.id, { quietly: true });
+    } else if (!this.row(this.selected) && this.rows.length) {
+      this.select(this.rows[Math.min(this.at ?? 0, this.rows.length - 1)].id);
+    }
+    if (data.focus.number > this.told.focus) {
+      this.told.focus = data.focus.number;
+      this.focus(data.focus.key);
+    }
+    this.writeHelp(data.texts);
+  }
+
+  draw() {
+    const seen = new Set();
+    const waiting = new Set(this.outbox.map((event) => event.id));
+    for (const row of this.rows) {
+      let node = this.nodes.get(row.id);
+      if (!node) {
+        node = rowNode(row.id);
+        this.nodes.set(row.id, node);
+      }
+      seen.add(row.id);
+      const [shape, state] = [this.words.risk[row.risk], this.words.state[row.word]];
+      mark(node.risk, shape, row.risk);
+      mark(node.state, state, row.word);
+      write(node.title, row.title);
+      write(node.node, row.node);
+      write(node.stands, row.stands);
+      node.element.classList.toggle("sent", waiting.has(row.id));
+      node.element.setAttribute("aria-label", `${row.title}, ${row.node}, risk ${shape[1]}, ${state[1]}`);
+    }
+    for (const [id, node] of this.nodes)
+      if (!seen.has(id)) {
+        node.element.remove();
+        this.nodes.delete(id);
+      }
+    const wanted = this.rows.map((row) => this.nodes.get(row.id).element);
+    wanted.forEach((element, index) => {
+      if (this.list.children[index] !== element) this.list.insertBefore(element, this.list.children[index] ?? null);
+    });
+    this.none.hidden = this.rows.length > 0;
+    this.list.hidden = this.rows.length === 0;
+    this.showPlace();
+  }
+
+  row(id) {
+    return this.rows.find((row) => row.id === id);
+  }
+
+  select(id, { quietly = false } = {}) {
+    if (!this.row(id)) return;
+    this.nodes.get(this.selected)?.element.setAttribute("aria-selected", "false");
+    this.selected = id;
+    this.at = this.rows.findIndex((row) => row.id === id);
+    const element = this.nodes.get(id).element;
+    element.setAttribute("aria-selected", "true");
+    element.scrollIntoView({ block: "nearest" });
+    this.list.setAttribute("aria-activedescendant", element.id);
+    this.showPlace();
+    clearTimeout(this.later);
+    if (!quietly) this.later = setTimeout(() => this.send(), SELECT_DELAY_MS);
+  }
+
+  showPlace() {
+    this.place.textContent = this.rows.length ? `${(this.at ?? 0) + 1} / ${this.rows.length}` : "";
+  }
+
+  move(step) {
+    const index = Math.min(Math.max((this.at ?? 0) + step, 0), this.rows.length - 1);
+    if (this.rows[index]) this.select(this.rows[index].id);
+  }
+
+  act(verb) {
+    const row = this.row(this.selected);
+    if (!row || this.outbox.some((event) => event.id === row.id)) return;
+    this.number += 1;
+    this.outbox.push({ number: this.number, verb, id: row.id, version: row.version });
+    this.nodes.get(row.id).element.classList.add("sent");
+    const opensForm = verb === "tag" || verb === "override" || verb === "comment" || (verb === "approve" && row.justify);
+    if (opensForm) this.swallowUntil = performance.now() + FORM_WAIT_MS;
+    else if (verb === "approve") this.move(1);
+    clearTimeout(this.later);
+    this.send();
+  }
+
+  send() {
+    this.tell({ selected: this.selected, outbox: this.outbox });
+  }
+
+  key(event) {
+    if (event.key === "Escape" && !this.help.hidden) return this.toggleHelp(false);
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event)) return;
+    const verb = this.keys.find((each) => each.key === event.key)?.verb;
+    if (!verb || !this.root.isConnected) return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // Streamlit has shortcuts of its own on the same letters
+    if (performance.now() < this.swallowUntil) return; // a form is about to open: what follows is meant for it
+    if (verb === "help") return this.toggleHelp();
+    if (!this.help.hidden) return;
+    if (verb === "next") this.move(1);
+    else if (verb === "previous") this.move(-1);
+    else if (verb === "search") this.focus("q");
+    else if (!event.repeat) this.act(verb);
+  }
+
+  focus(key, tries = 40) {
+    const field = document.querySelector(`.st-key-${key} textarea, .st-key-${key} input`);
+    if (field && !field.disabled) {
+      field.focus();
+      this.swallowUntil = 0;
+    } else if (tries) setTimeout(() => this.focus(key, tries - 1), 50);
+    else this.swallowUntil = 0;
+  }
+
+  toggleHelp(open = this.help.hidden) {
+    this.help.hidden = !open;
+  }
+
+  writeHelp(texts) {
+    write(this.none, texts.none);
+    write(this.root.querySelector(".help"), texts.help);
+    write(this.help.querySelector("h4"), texts.help_title);
+    const list = this.help.querySelector("dl");
+    if (list.children.length) return;
+    for (const { key, meaning } of this.keys) {
+      const [term, said] = [document.createElement("dt"), document.createElement("dd")];
+      term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+      said.textContent = meaning;
+      list.append(term, said);
+    }
+  }
+}
+
+let rowNumber = 0;
+
+function rowNode(id) {
+  const element = document.createElement("div");
+  element.className = "row";
+  element.id = `row-${(rowNumber += 1)}`;
+  element.dataset.id = id;
+  element.setAttribute("role", "option");
+  element.setAttribute("aria-selected", "false");
+  const parts = { element };
+  for (const name of ["risk", "title", "stands", "state", "node"]) {
+    parts[name] = document.createElement("span");
+    parts[name].className = name;
+    element.append(parts[name]);
+  }
+  return parts;
+}
+
+function mark(node, [shape, word], name) {
+  node.className = `shape ${name}`;
+  node.title = word;
+  write(node, shape);
+}
+
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function isTyping(event) {
+  const target = event.composedPath()[0];
+  return target instanceof Element && (target.isContentEditable
+    || target.closest("input, textarea, select, [contenteditable=''], [contenteditable='true'], [role='dialog'], [role='listbox']:not(.list), [role='combobox']") !== null);
+}

@@ -1,0 +1,136 @@
+"""The component that owns the review's queue and its keys. Its events are numbered, and acknowledged by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from studio.figures import RISK, WORD
+from studio.texts import text
+
+KEYS: tuple[tuple[str, str, str], ...] = (
+    ("j", "next", "key_next"),
+    ("k", "previous", "key_previous"),
+    ("a", "approve", "key_approve"),
+    ("r", "tag", "key_tag"),
+    ("o", "override", "key_override"),
+    ("c", "comment", "key_comment"),
+    ("u", "undo", "key_undo"),
+    ("/", "search", "key_search"),
+    ("?", "help", "key_help"),
+)
+"""Every key, what it does, and the text that says so: the component, its help and the buttons take them from here."""
+VERBS = ("approve", "tag", "override", "comment", "undo")
+MOST_EVENTS = 500
+
+_HTML = """
+<div class="queue">
+  <div class="list" role="listbox" tabindex="0" aria-label="Actions"></div>
+  <div class="none" hidden></div>
+  <div class="foot"><span class="place"></span><button class="help" type="button"></button></div>
+  <div class="keys" hidden><div><h4></h4><dl></dl></div></div>
+</div>
+"""
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "metainfer_review_queue",
+    html=_HTML,
+    css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
+    js=(_HERE / "review_queue.js").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """One thing that someone did in the queue."""
+
+    number: int
+    verb: str
+    id: str
+    version: int
+    """Of the action as the row showed it: a newer one means that someone else was faster."""
+
+
+@dataclass
+class Desk:
+    """What the server keeps of one window's queue, for one policy."""
+
+    key: str
+    """Of the component: what it says about one policy is never taken for another."""
+    acknowledged: int = 0
+    """Number of the last event that was taken."""
+    go: tuple[int, str] = (0, "")
+    """How often the selection was sent somewhere, and where last."""
+    focus: tuple[int, str] = (0, "")
+    """The same for the field that the cursor shall be in."""
+    forms: dict[str, str] = field(default_factory=dict)
+    """Action id to the form that stands open."""
+    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Action id to how the last deed ended: `success`, `error` or `conflict`, and the words."""
+
+    def send_to(self, action_id: str) -> None:
+        """Moves the selection."""
+        self.go = (self.go[0] + 1, action_id)
+
+    def close(self, action_id: str) -> None:
+        """Closes the form of an action; what was typed in it is kept."""
+        self.forms.pop(action_id, None)
+
+    def put_cursor(self, key: str) -> None:
+        """Puts the cursor into the field with this key."""
+        self.focus = (self.focus[0] + 1, key)
+
+
+def selected(desk: Desk) -> str | None:
+    """Id of the action that the queue stands on, as the browser last said."""
+    found = _said(desk).get("selected")
+    return found if isinstance(found, str) else None
+
+
+def pressed(desk: Desk) -> tuple[Pressed, ...]:
+    """The events that have not been taken yet, in order; they are acknowledged by this."""
+    new = []
+    outbox = _said(desk).get("outbox")
+    for plain in list(outbox)[:MOST_EVENTS] if isinstance(outbox, Sequence) else []:
+        event = _event(plain)
+        if event is not None and event.number > desk.acknowledged:
+            desk.acknowledged = event.number
+            new.append(event)
+    return tuple(new)
+
+
+def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
+    """Shows the queue."""
+    _component(
+        key=desk.key,
+        data={
+            "rows": list(rows),
+            "acknowledged": desk.acknowledged,
+            "go": {"number": desk.go[0], "id": desk.go[1]},
+            "focus": {"number": desk.focus[0], "key": desk.focus[1]},
+            "keys": [{"key": key, "verb": verb, "meaning": text(meaning)} for key, verb, meaning in KEYS],
+            "words": {"risk": RISK, "state": WORD},
+            "texts": {"none": text("queue_none"), "help": text("queue_keys"), "help_title": text("queue_help_title")},
+        },
+        on_said_change=lambda: None,
+    )
+
+
+def _said(desk: Desk) -> Mapping[str, Any]:
+    state = st.session_state.get(desk.key)
+    said = state.get("said") if isinstance(state, Mapping) else None
+    return said if isinstance(said, Mapping) else {}
+
+
+def _event(plain: object) -> Pressed | None:
+    """What a browser sent, if it has the form of an event; anything can come from there."""
+    if not isinstance(plain, Mapping):
+        return None
+    number, verb, action_id, version = (plain.get(key) for key in ("number", "verb", "id", "version"))
+    if not isinstance(number, int) or not isinstance(version, int) or not isinstance(action_id, str):
+        return None
+    return Pressed(number, str(verb), action_id, version) if verb in VERBS else None

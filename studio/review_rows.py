@@ -1,0 +1,83 @@
+"""The review's queue: which actions it shows, in which order, and what a row says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from metainfer_core.bundle.review_rules import needs_justification, risk_level
+from metainfer_core.policy.policy import PolicyAction
+from review_store.state import ActionReview
+
+RISKS = ("high", "medium", "low")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the chips and the search box ask for; nothing asked for means everything."""
+
+    risks: Collection[str] = ()
+    words: Collection[str] = ()
+    kinds: Collection[str] = ()
+    search: str = ""
+
+    def shows(self, review: ActionReview) -> bool:
+        """Whether the queue shows an action."""
+        action, wanted = review.action, self.search.strip().casefold()
+        return (
+            (not self.risks or risk_level(action) in self.risks)
+            and (not self.words or review.word in self.words)
+            and (not self.kinds or action.action in self.kinds)
+            and (not wanted or wanted in f"{review.id} {action.sentence} {' '.join(action.nodes)}".casefold())
+        )
+
+
+def queue(actions: Iterable[ActionReview], chosen: Chosen) -> tuple[ActionReview, ...]:
+    """The actions shown, the gravest risk first, else in the policy's order."""
+    shown = [each for each in actions if chosen.shows(each)]
+    return tuple(sorted(shown, key=lambda each: RISKS.index(risk_level(each.action))))
+
+
+def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
+    """What the queue's component draws."""
+    return [
+        {
+            "id": each.id,
+            "risk": risk_level(each.action),
+            "word": each.word,
+            "title": title(each.action),
+            "node": each.action.node_id,
+            "stands": f"{len(each.standing.counted)}/{each.standing.needed}",
+            "justify": needs_justification(each.action),
+            "version": each.version,
+        }
+        for each in shown
+    ]
+
+
+def title(action: PolicyAction) -> str:
+    """An action in a few words, such as `Quantize to INT8` or `Fuse with Relu_25`."""
+    word = action.action.replace("_", " ").capitalize()
+    params: Mapping[str, Any] = action.params | (action.override if isinstance(action.override, dict) else {})
+    if action.override is False:
+        return f"{word}: switched off"
+    if "bit_width" in params:
+        return f"{word} to INT{params['bit_width']}"
+    if "with" in params:
+        return f"{word} with {', '.join(map(str, params['with']))}"
+    memory = params.get("memory")
+    if isinstance(memory, Mapping):
+        return f"{word} in {', '.join(sorted(set(map(str, memory.values()))))}"
+    return word
+
+
+def counts(actions: Iterable[ActionReview]) -> dict[str, Counter[str]]:
+    """How many actions there are of each risk, state and kind."""
+    found = {"risks": Counter[str](), "words": Counter[str](), "kinds": Counter[str]()}
+    for each in actions:
+        found["risks"][risk_level(each.action)] += 1
+        found["words"][each.word] += 1
+        found["kinds"][each.action.action] += 1
+    return found

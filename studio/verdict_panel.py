@@ -1,0 +1,169 @@
+"""The verdict on one action: who stands behind it, the buttons with their keys, the forms, and the history."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+import streamlit as st
+
+from metainfer_core.bundle.statement import Justification
+from metainfer_core.errors import MetaInferError
+from metainfer_core.policy.policy import PolicyAction
+from review_store.decide import Decision
+from review_store.state import ActionReview
+from studio.action_card import draw_history
+from studio.decisions import press, write
+from studio.markup import draw
+from studio.override_fields import override_fields
+from studio.plain_words import plain_words
+from studio.policies import Review, Subject, legality
+from studio.review_queue import KEYS, Desk, Pressed
+from studio.texts import text
+
+Override = dict[str, Any] | Literal[False] | None
+
+
+def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
+    """Shows the panel and takes what is decided in it."""
+    draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word))
+    _notice(desk, action.id)
+    _buttons(found, action, desk, person)
+    verb = desk.forms.get(action.id)
+    if verb is not None:
+        with st.container(border=True, key=f"form_{verb}"):
+            _form(found, review, action, desk, person, verb)
+    st.html(f'<div class="mi"><h3>{text("verdict_history")}</h3></div>')
+    draw_history(review.history(action.id))
+
+
+def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> None:
+    """One button for each verb, with its key on it; what has no key stands under `More`."""
+    labels = {verb: f"{text(name)} `{key}`" for key, verb, name in KEYS}
+    labels |= {"reject": text("verdict_reject"), "withdraw": text("verdict_withdraw")}
+
+    def button(verb: str) -> None:
+        st.button(
+            labels[verb],
+            key=f"do_{verb}",
+            width="stretch",
+            type="primary" if verb == "approve" else "secondary",
+            on_click=press,
+            args=(found, desk, Pressed(0, verb, action.id, action.version), person),
+        )
+
+    button("approve")
+    left, right = st.columns(2, gap="xsmall")
+    with left:
+        button("tag")
+        button("comment")
+    with right:
+        button("override")
+        button("undo")
+    with st.popover(text("verdict_more"), width="stretch"):
+        button("reject")
+        button("withdraw")
+
+
+def _notice(desk: Desk, action_id: str) -> None:
+    how, words = desk.said.get(action_id, ("", ""))
+    if how == "success":
+        st.success(plain_words(words), icon=":material/check:")
+    elif how == "error":
+        st.error(plain_words(words), icon=":material/error:")
+    elif how == "conflict":
+        lines = "\n".join(f"- {plain_words(line)}" for line in words.splitlines())
+        st.warning(f"{text('conflict_title')}\n{lines}\n\n{text('conflict_then')}", icon=":material/group:")
+
+
+def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, verb: str) -> None:
+    key = hashlib.sha256(action.id.encode()).hexdigest()[:10]
+    event = Pressed(0, verb, action.id, action.version)
+    if verb == "approve":
+        with st.container(key="why_allowed"):
+            lines = {name: _lines(label, f"{name}_{key}") for name, label in _three_lines()}
+        if _submit(text("form_approve"), desk, action.id):
+            _approve(found, desk, event, person, lines)
+        return
+    override: Override = None
+    if verb == "override":
+        override, may_write = _override(found, review, action, key)
+    with st.container(key="reason"):
+        reason = _lines(text("form_reason"), f"reason_{key}")
+    labels = {
+        "tag": text("form_tag"),
+        "comment": text("form_comment"),
+        "reject": text("form_reject"),
+        "override": text("form_override"),
+    }
+    if _submit(labels[verb], desk, action.id, disabled=verb == "override" and not may_write):
+        verdict: Any = verb
+        decision = Decision(person, (action.id,), (verdict,), reason=reason, override=override)
+        if write(found, desk, event, decision):
+            st.session_state.pop(f"reason_{key}", None)
+        st.rerun()
+
+
+def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dict[str, str]) -> None:
+    try:
+        given = Justification.from_plain(lines, text("form_approve"))
+    except MetaInferError as error:
+        desk.said[event.id] = ("error", " ".join((error.what, error.why)))
+    else:
+        write(found, desk, event, Decision(person, (event.id,), ("approve",), justification=given))
+    st.rerun()
+
+
+def _override(found: Subject, review: Review, action: ActionReview, key: str) -> tuple[Override, bool]:
+    """What was chosen, and whether it can be written: parameters only if they are legal here."""
+    choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
+    how = st.segmented_control(
+        text("form_what_instead"), list(choices), format_func=choices.__getitem__, default="params", required=True,
+        key=f"how_{key}", persist_state="page",
+    )  # fmt: skip
+    if how != "params":
+        return (False if how == "off" else None), True
+    spec = found.spec.spec if found.spec else None
+    changed, any_field = override_fields(action.proposed, spec, f"param_{key}")
+    if not any_field or not changed:
+        st.caption(text("form_same") if any_field else text("form_no_params"))
+        return {}, False
+    check = legality(found, review.state)
+    if check is None:
+        st.warning(text("form_no_check"))
+        return changed, False
+    why_not = check(PolicyAction.from_plain(action.proposed.plain() | {"override": changed}, action.id))
+    if why_not is None:
+        st.success(text("form_legal"), icon=":material/check:")
+    else:
+        st.error(plain_words(why_not), icon=":material/gavel:")
+    return changed, why_not is None
+
+
+def _submit(label: str, desk: Desk, action_id: str, disabled: bool = False) -> bool:
+    with st.container(horizontal=True):
+        pressed = st.button(label, type="primary", key="form_submit", disabled=disabled)
+        st.button(text("form_cancel"), key="form_close", on_click=desk.close, args=(action_id,))
+    return pressed
+
+
+def _lines(label: str, key: str) -> str:
+    return st.text_area(label, key=key, height=68, max_chars=2000, persist_state="session") or ""
+
+
+def _three_lines() -> tuple[tuple[str, str], ...]:
+    return (
+        ("why_allowed", text("form_why_allowed")),
+        ("accuracy_effect", text("form_accuracy_effect")),
+        ("fallback", text("form_fallback")),
+    )
+
+
+def _meaning(word: str) -> str:
+    return {
+        "approved": text("word_approved"),
+        "outdated": text("word_outdated"),
+        "pending": text("word_pending"),
+        "rejected": text("word_rejected"),
+        "required": text("word_required"),
+    }[word]
