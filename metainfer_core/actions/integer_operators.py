@@ -140,7 +140,12 @@ def range_of(value: ir.Value, calibration: Calibration) -> tuple[float, float] |
     if found is None:
         return None
     least, most = useful_domain(value)
-    return min(max(found.low, least), 0.0), max(min(found.high, most), 0.0)
+    low, high = min(max(found.low, least), 0.0), max(min(found.high, most), 0.0)
+    # The outermost codes stand for all that lies beyond: two steps further out the function is surely flat there,
+    # while a code just inside the edge would give each of them the same small error. 0 itself is always exact.
+    margin = 2 * (high - low) / 255
+    low = max(low - margin, found.low) if low == least < 0.0 else low
+    return low, (min(high + margin, found.high) if high == most > 0.0 else high)
 
 
 def useful_domain(value: ir.Value) -> tuple[float, float]:

@@ -145,7 +145,7 @@ def test_deep_negative_logits_do_not_take_the_codes() -> None:
     low = calibrated(model).ranges["c"].low
     scale = float(parameters_of(pair_of(node(adapted, "conv").outputs[0])).scale)
     assert low < -100
-    assert scale == pytest.approx(16 / 255, rel=1e-6)
+    assert scale == pytest.approx(16 * (1 + 4 / 255) / 255, rel=1e-6)  # -8 to 8, and two steps at each end
     whole = {"x": (-5.0, 5.0), "c": (low, calibrated(model).ranges["c"].high)}
     coarse = rewritten(KIND, model, SPEC, [Action(kind="quantize", nodes=("conv",), params={"ranges": whole})])
     feeds = samples_of(model).feeds
