@@ -95,3 +95,8 @@ def test_other_vector_width_gives_the_same_bits(calls: CALLS, tmp_path: Path, ma
     usual = find_compiler()
     compiler = Compiler(usual.command, usual.version, usual.target, (*KERNEL_FLAGS, f"-march={march}"))
     _check([str(kernel_harness.build(compiler, tmp_path))], calls)
+
+
+@pytest.mark.slow
+def test_no_kernel_reads_or_writes_beyond_its_arrays_or_overflows(calls: CALLS, tmp_path: Path) -> None:
+    _check([str(kernel_harness.build(find_compiler(), tmp_path, kernel_harness.SANITIZERS))], calls)
