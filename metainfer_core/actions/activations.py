@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.rewiring import only_reader, readers, scalar_of
+from metainfer_core.numerics.activations import OPERATORS
 
-CLAMPS = ("Relu", "Clip")
-"""Activations that an integer kernel does by limits alone."""
-CURVES = ("HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "LeakyRelu", "Elu", "Gelu", "Softplus", "Mish")
-"""Activations that an 8-bit kernel does by a table of 256 entries."""
-ACTIVATIONS = CLAMPS + CURVES
+ACTIVATIONS = tuple(OPERATORS)
+"""Activations that a kernel can apply to its own results: clamps by limits alone, curves on 8 bits by a table."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.rewiring import FROM, FUSED_WITH, add_constant, numbers_of, readers
+from metainfer_core.actions.rewiring import FROM, FUSED_WITH, KEEP_FLOAT, add_constant, numbers_of, readers
 from metainfer_core.actions.scales import Affine
 
 
@@ -27,7 +27,12 @@ def raw(value: ir.Value) -> ir.Value:
 
 
 def computes_on_integers(node: ir.Node) -> bool:
-    """Whether the node, or the kernel that it is fused into, stands between a DequantizeLinear and a QuantizeLinear."""
+    """Whether the node, or the kernel that it is fused into, stands between a DequantizeLinear and a QuantizeLinear.
+
+    One that is kept in float does not: lowering converts around it.
+    """
+    if node.metadata_props.get(KEEP_FLOAT) == "1":
+        return False
     fed = any(
         (producer := value.producer()) is not None and producer.op_type == "DequantizeLinear"
         for value in node.inputs

@@ -14,6 +14,8 @@ FUSED_WITH = "metainfer.fused_with"
 FROM = "metainfer.from"
 MEMORY = "metainfer.memory"
 KEEP_FLOAT = "metainfer.keep_float"
+INTEGER = "metainfer.integer"
+"""On what a quantize action was taken for: nodes between pairs without it stay float."""
 
 
 def nodes_by_id(model: ir.Model) -> dict[str, ir.Node]:

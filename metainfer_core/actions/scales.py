@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metainfer_core.numerics.saturation import bits_needed, greatest_sum
+
 LOWEST, HIGHEST = -128, 127
 STEPS = HIGHEST - LOWEST
 BIAS_LIMIT = float(1 << 30)
@@ -69,11 +71,7 @@ def bias_codes(bias: np.ndarray, input_scale: np.float32, scales: np.ndarray) ->
 
 def accumulator_bits(codes: np.ndarray, axis: int, bias: np.ndarray | None) -> int:
     """Bits that the worst sum of products needs, sign included; an input differs from its zero point by at most 255."""
-    others = tuple(i for i in range(codes.ndim) if i != axis)
-    worst = np.abs(codes.astype(np.int64)).sum(axis=others) * STEPS
-    if bias is not None:
-        worst = worst + np.abs(bias.astype(np.int64))
-    return int(worst.max(initial=0)).bit_length() + 1
+    return bits_needed(greatest_sum(np.moveaxis(codes, axis, 0), bias, -STEPS, STEPS))
 
 
 def _usable(scale: np.float32) -> np.float32:

@@ -9,7 +9,6 @@ import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.activations import CLAMPS
 from metainfer_core.actions.integer_laws import (
     accumulator_against,
     bits_against,
@@ -32,6 +31,7 @@ from metainfer_core.actions.quantize_dequantize import (
 )
 from metainfer_core.actions.rewiring import (
     FUSED_WITH,
+    INTEGER,
     UNIT,
     array_of,
     followers,
@@ -44,6 +44,7 @@ from metainfer_core.actions.rewiring import (
 )
 from metainfer_core.actions.scales import Affine, activation_scale, bias_codes, bias_floor, weight_codes, weight_scales
 from metainfer_core.actions.units import NoUnit, describe, granularities, unit_for
+from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import FrozenMap, Value
@@ -175,6 +176,7 @@ class Quantize(ActionKind):
                 affine = parameters_of(pair) if pair is not None else affine
             quantize_output(model, value, affine, target)
         for member in (target, *followers(target)):
+            member.metadata_props[INTEGER] = "1"
             if params.target_hw:
                 member.metadata_props[UNIT] = params.target_hw
 
