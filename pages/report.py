@@ -1,0 +1,77 @@
+"""Build report: what was approved against what was built, accuracy, latency, memory; one page of it to mail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.errors import MetaInferError
+from metainfer_core.explain.memory_picture import memory_picture
+from metainfer_core.explain.report_page import report_html
+from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.verify.report import BuildReport, Layer
+from studio.choices import choose_file
+from studio.documents import file_digest
+from studio.file_cache import kept_by_file
+from studio.markup import draw, draw_style
+from studio.plain_words import plain_words
+from studio.texts import text
+
+REPORT_LIMIT = 256 * MEBIBYTE
+
+
+def main() -> None:
+    """Draws the screen."""
+    draw_style()
+    st.title(text("page_report"))
+    package = choose_file("package", text("choose_package"), "package")
+    if package is None:
+        draw("report_empty")
+        st.page_link("pages/sign.py", label=text("page_sign"), icon=":material/draw:")
+        return
+    try:
+        report = _report(package.with_suffix(".report.json"))
+    except (MetaInferError, OSError):
+        st.warning(text("report_missing", file=plain_words(package.with_suffix(".report.json").name)))
+        return
+    if file_digest(package) != report.package_digest:
+        st.error(text("report_other"), icon=":material/error:")
+    draw("report_head", report=report)
+    with st.container(horizontal=True):
+        st.download_button(
+            text("report_save"), lambda: report_html(report).encode(), f"{package.stem}.report.html",
+            mime="text/html", icon=":material/description:", key="save_report",
+        )  # fmt: skip
+        st.download_button(
+            text("report_package"), lambda: package.read_bytes(), package.name, icon=":material/inventory_2:",
+            key="save_package",
+        )  # fmt: skip
+    draw("report_body", report=report, pictures=[(arena, memory_picture(arena)) for arena in report.memory])
+    if report.accuracy.layers:
+        st.subheader(text("report_layers"))
+        st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380)
+    draw("report_foot", report=report)
+
+
+@kept_by_file
+def _report(path: Path) -> BuildReport:
+    return BuildReport.from_json(read_bytes(path, "report", REPORT_LIMIT), path.name)
+
+
+def _layer(layer: Layer) -> dict[str, object]:
+    figures = layer.figures
+    return {
+        text("column_node"): layer.node_id,
+        text("column_precision"): layer.precision,
+        text("column_sqnr"): figures.sqnr_db,
+        text("column_worst"): figures.worst_channel,
+        text("column_worst_sqnr"): figures.worst_channel_sqnr_db,
+        text("column_dead"): figures.dead_channels,
+        text("column_channels"): figures.channels,
+        text("column_error"): figures.max_abs_error,
+        text("column_cosine"): figures.cosine,
+    }
+
+
+main()

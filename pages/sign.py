@@ -1,0 +1,183 @@
+"""Sign: what will be signed, what blocks it, the command for the machine with the key, and what came back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
+from metainfer_core.codegen.catalog import backends
+from metainfer_core.errors import MetaInferError
+from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
+from review_store.state import reviewed_policy
+from studio.choices import choose_subject
+from studio.job_view import job_list
+from studio.jobs import Order, jobs, start
+from studio.markup import draw, draw_style
+from studio.plain_words import plain_words
+from studio.policies import Review, Subject, review_of
+from studio.session import person
+from studio.signing_view import (
+    approvals_by_person,
+    blocking,
+    compile_arguments,
+    inspect,
+    key_commands,
+    releasers,
+    sign_command,
+)
+from studio.texts import text
+from studio.workspace import files_of, folder_for, workspace_folder
+
+
+def main() -> None:
+    """Draws the screen."""
+    draw_style()
+    st.title(text("page_sign"))
+    found = choose_subject()
+    if found is None:
+        return
+    review = review_of(found)
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        _state(found, review)
+        _what(found, review)
+    with right:
+        _how(found, review)
+        _take_in(found, review)
+        _bundles(found, review)
+
+
+def _state(found: Subject, review: Review) -> None:
+    groups = blocking(review.state)
+    blocked = sum(len(group.ids) for group in groups)
+    draw("sign_state", groups=groups, blocked=blocked, total=len(review.state.actions))
+    if groups:
+        st.page_link(
+            "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
+            query_params={"policy": _name(found.path)},
+        )  # fmt: skip
+
+
+def _what(found: Subject, review: Review) -> None:
+    actions = review.state.actions
+    policy = reviewed_policy(review.state)
+    draw(
+        "sign_what",
+        actions=actions,
+        model=found.model.name if found.model else found.policy.name,
+        chip=f"{found.spec.spec.name} {found.spec.spec.version}" if found.spec else text("unknown"),
+        kinds=sorted(Counter(each.action.action.replace("_", " ") for each in actions).items()),
+        changed=[each for each in actions if each.override is not None],
+        people=sorted(approvals_by_person(review.state).items()),
+        policy=policy,
+        digest=policy.digest,
+    )
+    canonical = st.expander(text("sign_canonical"), on_change="rerun", key="canonical")
+    if canonical.open:
+        with canonical:
+            body = policy.to_json()
+            st.download_button(text("sign_canonical_save"), body, f"{found.path.stem}.reviewed.policy")
+            st.code(body.decode(), language=None, wrap_lines=True, height=400)
+
+
+def _how(found: Subject, review: Review) -> None:
+    """The commands: nothing secret ever comes here, so signing happens where the key lies."""
+    st.subheader(text("sign_how"))
+    if not releasers(review.trust):
+        st.warning(text("sign_no_releaser"), icon=":material/key:")
+        for command in key_commands(person()):
+            st.code(command, language="bash")
+    elif person() not in releasers(review.trust):
+        st.caption(text("sign_releasers", people=", ".join(releasers(review.trust))))
+    if found.model is None or found.spec is None:
+        st.error(text("sign_out_of_reach"))
+        return
+    others = sorted(set(approvals_by_person(review.state)) - {person()})
+    if others:
+        st.markdown(text("sign_others", people=plain_words(", ".join(others))))
+        st.code(sign_command(found, others[0], None), language="bash")
+    st.markdown(text("sign_run"))
+    st.code(sign_command(found, person(), f"{found.path.stem}.bundle"), language="bash")
+
+
+def _take_in(found: Subject, review: Review) -> None:
+    given = st.file_uploader(
+        text("sign_drop"), type=["bundle"], max_upload_size=ENVELOPE_LIMIT_BYTES // MEBIBYTE, key="dropped"
+    )
+    if given is None:
+        return
+    data = given.getvalue()
+    try:
+        inspection = inspect(data, found, review.trust, given.name)
+        if inspection.verified is None:
+            draw("bundle", name=given.name, bytes=len(data), verified=None, reasons=inspection.reasons)
+            return
+        serial = inspection.verified.statement.predicate.serial
+        kept = folder_for("bundle") / f"{found.path.stem}_{serial}.bundle"
+        if not kept.is_file() or kept.read_bytes() != data:
+            write_bytes(kept, data, "bundle")
+    except MetaInferError as error:
+        st.error(plain_words(str(error)))
+        return
+    st.success(text("sign_kept", file=plain_words(_name(kept))), icon=":material/verified:")
+
+
+def _bundles(found: Subject, review: Review) -> None:
+    paths = [path for path in files_of("bundle") if path.stem.startswith(found.path.stem)]
+    st.subheader(text("sign_bundles"))
+    if not paths:
+        st.caption(text("sign_bundles_none"))
+        return
+    for path in reversed(paths):
+        with st.container(border=True):
+            _bundle(found, review, path)
+
+
+def _bundle(found: Subject, review: Review, path: Path) -> None:
+    name = _name(path)
+    try:
+        data = read_bytes(path, "bundle", ENVELOPE_LIMIT_BYTES)
+        inspection = inspect(data, found, review.trust, name)
+    except MetaInferError as error:
+        st.error(plain_words(str(error)))
+        return
+    draw("bundle", name=name, bytes=len(data), verified=inspection.verified, reasons=inspection.reasons)
+    st.download_button(text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:")
+    if inspection.verified is not None and found.model is not None and found.spec is not None:
+        _compile(found, path)
+    job_list(("compile",), (name,), limit=1)
+    package = folder_for("package") / f"{path.stem}.bin"
+    if package.is_file():
+        st.page_link(
+            "pages/report.py", label=text("bundle_report"), icon=":material/inventory_2:",
+            query_params={"package": _name(package)},
+        )  # fmt: skip
+
+
+def _compile(found: Subject, bundle: Path) -> None:
+    name = _name(bundle)
+    targets = [each.name for each in backends()]
+    data_names = [_name(path) for path in files_of("data")]
+    named = next((index for index, each in enumerate(data_names) if "eval" in each.lower()), 0 if data_names else None)
+    left, right = st.columns(2)
+    target = left.selectbox(text("compile_target"), targets, key=f"target_{name}")
+    chosen = right.selectbox(
+        text("compile_data"), data_names, index=named, key=f"data_{name}", help=text("compile_data_help")
+    )
+    busy = any(job.is_open and job.order.kind == "compile" and job.order.subject == name for job in jobs())
+    if st.button(text("compile_start"), type="primary", key=f"compile_{name}", disabled=busy):
+        output = folder_for("package") / f"{bundle.stem}.bin"
+        arguments = compile_arguments(found, bundle, target, workspace_folder() / chosen if chosen else None, output)
+        title = text("compile_title", bundle=bundle.name, target=target)
+        start(Order(kind="compile", title=title, arguments=arguments, subject=name, actor=person()))
+        st.rerun()
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(workspace_folder()).as_posix()
+
+
+main()

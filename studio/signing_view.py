@@ -1,0 +1,86 @@
+"""What the sign screen says: what blocks, what will be signed in words, and the commands for the signers."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.seen import read_seen, seen_file
+from metainfer_core.bundle.signed_bundle import Inspection, inspect_bundle
+from metainfer_core.bundle.trust import TrustFile
+from metainfer_core.policy.ruleset import ruleset_digest
+from review_store.state import ReviewState, ReviewWord
+from review_store.workspace import now, trust_path
+from studio.policies import Subject
+from studio.workspace import workspace_folder
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """Actions in one state that block signing."""
+
+    word: ReviewWord
+    ids: tuple[str, ...]
+
+
+def blocking(state: ReviewState) -> tuple[Blocking, ...]:
+    """What is still open, the most pressing state first."""
+    words: tuple[ReviewWord, ...] = ("rejected", "required", "outdated", "pending")
+    groups = (Blocking(word, tuple(each.id for each in state.unreviewed if each.word == word)) for word in words)
+    return tuple(group for group in groups if group.ids)
+
+
+def releasers(trust: TrustFile) -> tuple[str, ...]:
+    """People who may sign the whole."""
+    return tuple(person.id for person in trust.people if "releaser" in person.roles)
+
+
+def approvals_by_person(state: ReviewState) -> Counter[str]:
+    """Person to how many actions they approved as these are now."""
+    return Counter(person for each in state.actions for person in each.approvals)
+
+
+def sign_command(found: Subject, person: str, output: str | None) -> str:
+    """The command with which someone signs on their own machine; without `output`, their own approvals only."""
+    words = ["meta-infer", "sign", str(found.path), "--model", str(found.model), "--hw-spec"]
+    words += [found.spec.reference if found.spec else "", "--key", person or "YOUR_NAME"]
+    words += ["--workspace", str(workspace_folder())]
+    words += ["--output", output] if output else ["--approve-only"]
+    return _in_lines(words)
+
+
+def key_commands(person: str) -> tuple[str, str]:
+    """How a key is made, and how the workspace is told to trust it."""
+    who = person or "YOUR_NAME"
+    trust = ["meta-infer", "keys", "trust", f"~/.config/meta-infer/keys/{who}.pub", "--role", "reviewer"]
+    trust += ["--role", "releaser", "--workspace", str(workspace_folder())]
+    return f"meta-infer keys new {shlex.quote(who)}", _in_lines(trust)
+
+
+def inspect(data: bytes, found: Subject, trust: TrustFile, source: str) -> Inspection:
+    """All checks of a bundle against this policy's model and spec; raises InputError where it is none at all."""
+    expected = Expected(found.policy.model_digest, found.policy.spec_digest, ruleset_digest())
+    seen = read_seen(seen_file(trust_path(workspace_folder())))
+    return inspect_bundle(data, trust, now(), expected, seen, source)
+
+
+def compile_arguments(found: Subject, bundle: Path, target: str, data: Path | None, output: Path) -> tuple[str, ...]:
+    """The command that builds a package from a bundle."""
+    words: list[object] = ["compile", "--model", found.model, "--policy", bundle, "--target", target]
+    words += ["--hw-spec", found.spec.reference if found.spec else "", "--trust", trust_path(workspace_folder())]
+    for action in found.policy.actions:
+        if action.action == "bind_shape" and {"input", "shape"} <= action.params.keys():
+            shape = ",".join(map(str, action.params["shape"]))
+            words += ["--input-shape", f"{action.params['input']}=[{shape}]"]
+    words += ["--eval", data] if data else []
+    return tuple(str(word) for word in (*words, "--output", output))
+
+
+def _in_lines(words: Sequence[str]) -> str:
+    """A command, an option a line, so that it can be read before it is run; `~` stays as the shell reads it."""
+    quoted = [word if word.startswith("~/") else shlex.quote(word) for word in words]
+    return " ".join(quoted).replace(" --", " \\\n  --")
