@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from metainfer_core.actions.action import Reason
 from metainfer_core.actions.catalog import KINDS
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -86,16 +87,7 @@ def _ancestors(field: str) -> list[str]:
 
 
 def _explain(action: PolicyAction, spec: HardwareSpec) -> Explanation:
-    why = tuple(
-        Because(
-            claim=reason.claim,
-            spec_field=reason.spec_field,
-            value=reason.spec_value,
-            source=source_of(spec, reason.spec_field) if reason.spec_field else None,
-            law=reason.law,
-        )
-        for reason in action.why
-    )
+    why = tuple(_because(reason, spec) for reason in action.why)
     return Explanation(
         id=action.id,
         node_ids=action.nodes or (action.node_id,),
@@ -111,6 +103,14 @@ def _explain(action: PolicyAction, spec: HardwareSpec) -> Explanation:
         alternatives=tuple(f"{option.option}: {option.reason}" for option in action.alternatives),
         reviewer=_reviewer(action),
     )
+
+
+def _because(reason: Reason, spec: HardwareSpec) -> Because:
+    field, value = reason.spec_field, reason.spec_value
+    source = source_of(spec, field) if field else None
+    if field and value is None and source == Source():
+        value, source = "not in the spec", None
+    return Because(claim=reason.claim, spec_field=field, value=value, source=source, law=reason.law)
 
 
 def _words(action: PolicyAction) -> str:

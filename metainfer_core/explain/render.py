@@ -6,6 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from metainfer_core.actions.action import Refusal
 from metainfer_core.explain.explanation import Because, Explanation
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -21,8 +22,9 @@ def environment() -> Environment:
 def as_text(explanations: tuple[Explanation, ...], policy: Policy) -> str:
     """One block an action, then what was refused."""
     blocks = [_block(one) for one in explanations]
-    if policy.refusals:
-        lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in policy.refusals]
+    refusals = _refusals(explanations, policy)
+    if refusals:
+        lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in refusals]
         blocks.append("Refused:\n" + "\n".join(lines))
     return "\n\n".join(blocks) if blocks else "The policy holds no action."
 
@@ -43,7 +45,7 @@ def as_data(explanations: tuple[Explanation, ...], policy: Policy) -> dict[str, 
             "predicted_text": list(explanation.predicted),
         }
 
-    refusals = [refusal.plain() for refusal in policy.refusals]
+    refusals = [refusal.plain() for refusal in _refusals(explanations, policy)]
     return {"actions": [one(explanation) for explanation in explanations], "refusals": refusals}
 
 
@@ -51,6 +53,14 @@ def as_html(explanations: tuple[Explanation, ...], policy: Policy, spec: Hardwar
     """One self-contained page: no script, no outside reference."""
     template = environment().get_template("explanation.html.jinja")
     return template.render(explanations=explanations, policy=policy, spec=spec)
+
+
+def _refusals(explanations: tuple[Explanation, ...], policy: Policy) -> tuple[Refusal, ...]:
+    """What was refused: all of it, or where only some actions are shown, what concerns their nodes."""
+    if len(explanations) == len(policy.actions):
+        return policy.refusals
+    shown = {node for one in explanations for node in one.node_ids}
+    return tuple(refusal for refusal in policy.refusals if shown.intersection(refusal.nodes))
 
 
 def _block(one: Explanation) -> str:
