@@ -1,8 +1,8 @@
 """Lowering: a model with static shapes becomes a program, an ordered list of kernel calls.
 
-A node becomes an integer kernel where its inputs are dequantized int8 tensors and its result is quantized; it becomes a
-float kernel everywhere else. Reordering and packing of constants happens here, once. The order of the steps is the
-order of the nodes; the result depends on the model alone.
+A node becomes an integer kernel where its inputs are dequantized int8 tensors and its result is quantized, unless it
+is marked to stay float; it becomes a float kernel everywhere else. Reordering and packing of constants happens here,
+once. The order of the steps is the order of the nodes; the result depends on the model alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from metainfer_core.numerics.lowering import (
     resize,
 )
 from metainfer_core.numerics.lowering.builder import Builder
-from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, unsupported
+from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, KEEP_FLOAT, unsupported
 from metainfer_core.numerics.program import Program
 
 OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
@@ -79,7 +79,9 @@ def lower(model: ir.Model) -> Lowered:
         if rule is None:
             domain = f"{node.domain}." if node.domain not in DOMAINS else ""
             raise unsupported(node, f"There is no kernel for {domain}{node.op_type}.", "Decompose or replace it.")
+        builder.keeps_float = node.metadata_props.get(KEEP_FLOAT) == "1"
         rule(builder, node)
+    builder.keeps_float = False
     outputs = tuple(builder.tensor(value) for value in graph.outputs)
     touched = {name for step in builder.steps for name in (*step.inputs, *step.outputs)} | {*inputs, *outputs}
     tensors = tuple(tensor for tensor in builder.tensors if tensor.name in touched)  # some constants were folded

@@ -8,8 +8,9 @@ import onnx_ir.passes.common as passes
 from metainfer_core.actions import legality
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.catalog import KINDS, kind
+from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import computes_on_integers
-from metainfer_core.actions.rewiring import FROM, FUSED_WITH, UNIT, nodes_by_id
+from metainfer_core.actions.rewiring import FROM, FUSED_WITH, INTEGER, KEEP_FLOAT, UNIT, nodes_by_id
 from metainfer_core.actions.stored_tensors import CONVERSIONS
 from metainfer_core.actions.units import has_data_type, reads_floats, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
@@ -87,10 +88,14 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     """Removes constants that nothing reads any more, and gives each node a compute unit that can run it.
 
     A unit that an action named for INT8 does not run what stays float32: such a node goes to the unit for float32.
-    A conversion runs where the node does that asked for it, if that unit reads floats at all.
+    A conversion runs where the node does that asked for it, if that unit reads floats at all. A node whose neighbours
+    compute on integers, but that no action quantizes itself, is kept in float.
     """
     passes.RemoveUnusedNodesPass()(model)
     known = nodes_by_id(model)
+    for node in model.graph:
+        if _is_integer_by_neighbours_alone(node):
+            node.metadata_props[KEEP_FLOAT] = "1"
     for node in model.graph:
         if node.op_type not in CONVERSIONS:
             leader = known.get(node.metadata_props.get(FUSED_WITH, "")) or node
@@ -101,6 +106,14 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
             unit = asked_by.metadata_props.get(UNIT) if asked_by is not None else None
             reads = unit in spec.compute_units and reads_floats(spec.compute_units[unit])
             _locate(node, unit if reads else None, "int8" if reads else "float32", spec)
+
+
+def _is_integer_by_neighbours_alone(node: ir.Node) -> bool:
+    if node.op_type in CONVERSIONS or {INTEGER, FUSED_WITH} & set(node.metadata_props):
+        return False
+    form = integer_form(node)
+    changes_numbers = isinstance(form, IntegerForm) and form.role != "same_scale"
+    return changes_numbers and computes_on_integers(node)
 
 
 def _locate(node: ir.Node, unit: str | None, data_type: str, spec: HardwareSpec) -> None:

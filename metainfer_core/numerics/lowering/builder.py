@@ -49,6 +49,8 @@ class Builder(ModelReader):
         self.steps: list[Step] = []
         self.absorbed: set[ir.Node] = set()
         """Nodes that an earlier kernel computes as well."""
+        self.keeps_float = False
+        """Whether the node that is being lowered must not compute on integers."""
         self._tensors: dict[str, Tensor] = {}
         self._names: dict[ir.Value, str] = {}
         self._integers: dict[ir.Value, Integers] = {}
@@ -85,7 +87,7 @@ class Builder(ModelReader):
 
     def integers(self, value: ir.Value | None) -> Integers | None:
         """The int8 tensor that the value is the dequantized form of; None where it is not one."""
-        if value is None:
+        if value is None or self.keeps_float:
             return None
         found = self._integers.get(value)
         if found is None:

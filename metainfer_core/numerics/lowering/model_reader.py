@@ -12,6 +12,7 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.program import ElementType
 
 FROM, FUSED_WITH, MEMORY, UNIT = "metainfer.from", "metainfer.fused_with", "metainfer.memory", "metainfer.unit"
+KEEP_FLOAT = "metainfer.keep_float"
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 MAX_ELEMENTS = (1 << 31) - 1
 
