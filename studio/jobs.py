@@ -23,7 +23,7 @@ from typing import Any, Literal
 from metainfer_core.cli.console import PROGRESS_VARIABLE
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
-from metainfer_core.values import Value, read_json
+from metainfer_core.values import FrozenMap, Value, read_json
 from studio.workspace import hidden_folder
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -47,6 +47,8 @@ class Order(Value):
     subject: str = ""
     """What it is about, as a path in the workspace."""
     actor: str = ""
+    moves: FrozenMap[str] = {}
+    """Files to move when the command has answered with status 0: from where to where."""
 
 
 class Told(Value):

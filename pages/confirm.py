@@ -1,0 +1,123 @@
+"""Confirm: people hold each value of a draft against the page that it was read from, and save a version of the spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.errors import MetaInferError
+from metainfer_core.spec.draft import SpecDraft
+from studio.confirm_desk import confirm_desk, desk_data, take
+from studio.decision_log import read_log
+from studio.draft_places import draft_in
+from studio.draft_state import standing
+from studio.frame import is_page
+from studio.plain_words import plain_words
+from studio.save_spec import next_version, save_version, versions_of
+from studio.session import person
+from studio.texts import text
+from studio.workspace import files_of, in_workspace, workspace_folder
+
+DESK = "desk"
+
+
+def draw() -> None:
+    """The screen."""
+    drafts = files_of("draft")
+    if not drafts:
+        st.title(text("page_confirm"))
+        st.markdown(text("confirm_empty"))
+        if is_page("manuals"):
+            st.page_link("pages/manuals.py", label=text("confirm_to_manuals"), icon=":material/menu_book:")
+        return
+    path = _chosen(drafts)
+    try:
+        draft = draft_in(path)
+    except MetaInferError as error:
+        st.error(plain_words(str(error)))
+        return
+    if not draft.candidates:
+        st.info(text("confirm_nothing_read", notes="; ".join(plain_words(note) for note in draft.notes)))
+        return
+    _desk(draft)
+    for note in draft.notes:
+        st.caption(plain_words(note))
+
+
+def _chosen(drafts: tuple[Path, ...]) -> Path:
+    """The draft that the address names, else the newest; with its name and the way to save it."""
+    root = workspace_folder()
+    names = [path.relative_to(root).as_posix() for path in drafts]
+    asked = st.query_params.get("draft", "")
+    newest = max(drafts, key=lambda path: path.stat().st_mtime_ns).relative_to(root).as_posix()
+    left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
+    left.title(text("page_confirm"))
+    with middle:
+        name = st.selectbox(
+            text("confirm_draft"), names, index=names.index(asked if asked in names else newest), key=f"draft-{asked}"
+        )
+    if name != asked:
+        st.query_params["draft"] = name
+        st.query_params.pop("place", None)
+    path = in_workspace(name)
+    with right:
+        _save(path)
+    return path
+
+
+def _desk(draft: SpecDraft) -> None:
+    key = f"{DESK}-{draft.digest[7:19]}"
+    refused = st.session_state.setdefault("desk_refused", [])
+
+    def on_outbox() -> None:
+        new = take(st.session_state[key].outbox, draft, person())
+        st.session_state["desk_refused"] = [*st.session_state.get("desk_refused", []), *new][-20:]
+
+    def on_view() -> None:
+        place = (st.session_state[key].view or {}).get("place", "")
+        if place:
+            st.query_params["place"] = place
+
+    log = read_log(draft.digest)
+    confirm_desk(desk_data(draft, log, refused, person(), st.query_params.get("place", "")), key, on_outbox, on_view)
+
+
+def _save(path: Path) -> None:
+    with st.popover(text("save_open"), icon=":material/save:", width="stretch", type="primary"):
+        try:
+            draft = draft_in(path)
+        except MetaInferError:
+            st.caption(text("save_no_draft"))
+            return
+        stands = standing(read_log(draft.digest))
+        taken = sum(each.kind in ("accept", "edit") for each in stands.values())
+        versions = versions_of(draft.chip)
+        st.caption(text("save_hint", count=taken, chip=plain_words(draft.chip)))
+        bases = [None, *reversed(versions)]
+        onto = st.selectbox(
+            text("save_onto"),
+            bases,
+            index=1 if versions else 0,
+            format_func=lambda entry: text("save_onto_nothing") if entry is None else f"{entry.name} {entry.version}",
+            key="save_onto",
+        )
+        version = st.text_input(
+            text("save_version"), value=next_version(versions), max_chars=30, key=f"version-{len(versions)}"
+        )
+        hint = text("save_reason_hint")
+        reason = st.text_input(text("save_reason"), max_chars=200, key="save_reason", placeholder=hint)
+        if st.button(text("save_button"), type="primary", disabled=not taken, key="save"):
+            try:
+                saved = save_version(draft, stands, person(), version, reason, onto.path if onto else None)
+            except MetaInferError as error:
+                st.error(plain_words(str(error)))
+            else:
+                st.session_state["saved"] = saved.sentence
+                st.rerun()
+    said = st.session_state.pop("saved", "")
+    if said:
+        st.toast(plain_words(said), icon=":material/check_circle:", duration="long")
+
+
+draw()

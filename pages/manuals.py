@@ -1,0 +1,120 @@
+"""Manuals: a chip's documents go in, drafts of its values come out."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from metainfer_core.errors import MetaInferError
+from studio.frame import is_page
+from studio.job_view import job_list
+from studio.plain_words import plain_words
+from studio.session import person
+from studio.texts import text
+from studio.uploads import ENDINGS, UPLOAD_LIMIT_MEGABYTES, read_into_draft, take_in
+from studio.workspace import WorkspaceFile, workspace_files
+
+_ABOUT_THE_DOCUMENT = re.compile(r"data|sheet|datasheet|ds|trm|manual|reference|technical|user|guide|brief|rev\w*|en")
+
+
+def draw() -> None:
+    """The screen."""
+    st.title(text("page_manuals"))
+    files = workspace_files()
+    manuals = [file for file in files if file.kind == "manual"]
+    drafts = [file for file in files if file.kind == "draft"]
+    _give(manuals)
+    job_list(("ingest",))
+    _drafts(drafts, bool(manuals))
+
+
+def _give(manuals: list[WorkspaceFile]) -> None:
+    with st.container(border=True):
+        left, right = st.columns(2, gap="large")
+        with left:
+            uploaded = st.file_uploader(
+                text("manuals_upload"),
+                type=list(ENDINGS),
+                accept_multiple_files=True,
+                max_upload_size=UPLOAD_LIMIT_MEGABYTES,
+                key="uploads",
+                help=text("manuals_upload_help"),
+            )
+        with right:
+            chosen = st.multiselect(
+                text("manuals_choose"),
+                manuals,
+                format_func=lambda file: file.name,
+                key="chosen",
+                placeholder=text("manuals_choose_hint") if manuals else text("manuals_none"),
+                disabled=not manuals,
+            )
+        names = [file.name for file in uploaded] + [file.name for file in chosen]
+        chip = st.text_input(
+            text("manuals_chip"), value=_chip_of(names[0]) if names else "", max_chars=60, key=f"chip-{names[:1]}"
+        )
+        if st.button(
+            text("manuals_read"), type="primary", icon=":material/play_arrow:", disabled=not names, key="read"
+        ):
+            try:
+                kept = [take_in(file.name, file.getvalue()) for file in uploaded]
+                read_into_draft(chip, [file.path for file in chosen], kept, person())
+            except MetaInferError as error:
+                st.error(plain_words(str(error)))
+            else:
+                st.rerun()
+
+
+def _chip_of(name: str) -> str:
+    """A first guess of the chip's name from a document's: `RK3588 Datasheet v1.4.pdf` is about rk3588."""
+    stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
+    words = [word for word in re.split(r"[^0-9a-z]+", stem) if word]
+    kept = []
+    for word in words:
+        if kept and _ABOUT_THE_DOCUMENT.fullmatch(word):
+            break
+        kept.append(word)
+    return "_".join(kept[:4])[:60]
+
+
+def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
+    st.subheader(text("manuals_drafts"))
+    if not drafts:
+        st.caption(text("manuals_no_drafts" if has_manuals else "manuals_nothing"))
+        return
+    from studio.draft_summary import summary
+
+    with st.container(border=True, key="drafts"):
+        widths = (3, 3, 1, 1, 1, 1.5)
+        for column, key in zip(
+            st.columns(widths),
+            ("draft_chip", "draft_from", "draft_values", "draft_confirmed", "draft_conflicts", ""),
+            strict=True,
+        ):
+            if key:
+                column.caption(text(key), text_alignment="right" if key not in ("draft_chip", "draft_from") else "left")
+        for file in drafts:
+            columns = st.columns(widths, vertical_alignment="center")
+            try:
+                told = summary(file.path)
+            except MetaInferError as error:
+                columns[0].markdown(f"**{plain_words(file.name)}**")
+                columns[1].caption(plain_words(error.what))
+                continue
+            columns[0].markdown(f"**{plain_words(told.chip)}**")
+            columns[0].caption(plain_words(file.name))
+            columns[1].caption(plain_words(", ".join(told.sources)))
+            for column, number in zip(columns[2:5], (told.places, told.decided, told.conflicts), strict=True):
+                column.markdown(f"{number}", text_alignment="right")
+            with columns[5]:
+                if is_page("confirm"):
+                    st.page_link(
+                        "pages/confirm.py",
+                        label=text("draft_confirm"),
+                        icon=":material/fact_check:",
+                        query_params={"draft": file.name},
+                    )
+
+
+draw()

@@ -1,0 +1,184 @@
+"""A draft as places to decide: all readings that would fill one place of the spec stand together.
+
+Which place a reading belongs to and which readings contradict each other is told by the core, by the rules that
+accept a draft.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from metainfer_core.spec.accept import accept
+from metainfer_core.spec.aliases import FIELDS
+from metainfer_core.spec.binding import bind, core_units
+from metainfer_core.spec.decisions import Decisions
+from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.field_shapes import shape_at
+from metainfer_core.spec.quantities import UNITS, format_quantity, unit
+from metainfer_core.spec.spec_values import NotRepresentable, spec_value
+from metainfer_core.spec.yaml_writer import shown
+from studio.file_cache import kept_by_file
+
+Group = Literal["memory", "compute", "movement", "power", "addresses", "other"]
+GROUPS: tuple[Group, ...] = ("memory", "compute", "movement", "power", "addresses", "other")
+
+_GROUP_OF: tuple[tuple[tuple[str, ...], Group], ...] = (
+    (("memory.", "mmu."), "memory"),
+    (("cpu.", "npu.", "gpu.", "dsp.", "isp.", "video.", "latency."), "compute"),
+    (("dma.", "bus.", "usb."), "movement"),
+    (("power.", "thermal.", "clock."), "power"),
+    (("mmio.", "register.", "reset.", "interrupts."), "addresses"),
+)
+
+EXPECTED: tuple[str, ...] = (
+    "cpu.clock_hz",
+    "cpu.cores",
+    "cpu.isa",
+    "cpu.l1d_cache.size_bytes",
+    "cpu.l1d_cache.line_bytes",
+    "cpu.l2_cache.size_bytes",
+    "cpu.vector_width_bits",
+    "memory.sram.size_bytes",
+    "memory.dram.size_bytes",
+    "memory.dram.bandwidth_Bps",
+    "npu.clock_hz",
+    "npu.macs_per_cycle",
+    "npu.sram.size_bytes",
+    "npu.data_types",
+    "npu.operators",
+    "dma.channels",
+    "dma.alignment_bytes",
+    "dma.max_burst_beats",
+    "reset.vector",
+    "power.max_w",
+    "thermal.junction_c",
+)
+"""What adapting and building ask of a spec: a draft without one of these says so."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of the spec, or of its `other`, with every reading for it, the most certain first."""
+
+    key: str
+    """Its path in the spec; `other....` where no path fits."""
+    field: str
+    """Name of the document field."""
+    instance: str
+    """Which core, block or mode, in the document's words; empty where the readings differ in it."""
+    group: Group
+    indexes: tuple[int, ...]
+    """Of the candidates in the draft."""
+    is_conflict: bool
+    """Whether the readings contradict each other."""
+
+
+@functools.lru_cache(maxsize=16)
+def places(draft: SpecDraft) -> tuple[Place, ...]:
+    """All places that the draft has readings for, by group, field and instance."""
+    every = tuple(index for index, candidate in enumerate(draft.candidates) if says_something(candidate))
+    decisions = Decisions(choose=every)
+    units = core_units(draft, every, {}, None)
+    found: dict[str, list[int]] = {}
+    for index in every:
+        found.setdefault(_path(draft, index, every, units, decisions), []).append(index)
+    conflicts = {conflict.path for conflict in accept(draft, decisions).conflicts}
+    made = [_place(draft, key, indexes, key in conflicts) for key, indexes in found.items()]
+    return tuple(sorted(made, key=lambda place: (GROUPS.index(place.group), place.field, place.instance, place.key)))
+
+
+@functools.lru_cache(maxsize=16)
+def missing(draft: SpecDraft) -> tuple[Place, ...]:
+    """Places that a run asks for and the draft has no reading of; without readings, and with a path of the spec."""
+    said = {candidate.field for candidate in draft.candidates if says_something(candidate)}
+    filled = {FIELDS.get(field) for field in said}
+    units = {part: _unit(draft, part) for part in ("cpu", "npu")}
+    found = []
+    for field in EXPECTED:
+        kind = field.split(".")[0]
+        name = units.get(kind, kind)
+        if FIELDS[field] in filled or not name:
+            continue
+        path = FIELDS[field].replace(f"{{{kind}}}", name).replace("{sram}", "sram").replace("{type}", "int8")
+        found.append(Place(path, field, "", group_of(field), (), False))
+    return tuple(found)
+
+
+def _unit(draft: SpecDraft, kind: str) -> str:
+    """The compute unit that a bare field of this kind would be about; empty where there is none or several."""
+    own = [place.key for place in places(draft) if place.field.startswith(f"{kind}.")]
+    names = {key.split(".")[1] for key in own if key.startswith("compute_units.")}
+    return names.pop() if len(names) == 1 else ""
+
+
+def says_something(candidate: Candidate) -> bool:
+    """Whether a candidate holds any value."""
+    return any(part is not None for part in (candidate.value, candidate.min, candidate.typ, candidate.max))
+
+
+def group_of(field: str) -> Group:
+    """The group that a document field stands in."""
+    if "cache" in field:
+        return "memory"
+    return next((group for beginnings, group in _GROUP_OF if field.startswith(beginnings)), "other")
+
+
+def will_hold(candidate: Candidate, key: str) -> str:
+    """What the spec will hold at a place, as its file says it; empty where the place is in `other`."""
+    if key.startswith("other.") or shape_at(key) is None:
+        return ""
+    try:
+        return "; ".join(f"{path}: {shown(path, value)}" for path, value in spec_value(candidate, key))
+    except NotRepresentable:
+        return ""
+
+
+def amount(value: object, unit_name: str | None) -> str:
+    """A reading's value as people read it: `512 KiB`, `1 GHz`, `22 nm`, `0x4000`, `INT8, INT16`."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(amount(item, unit_name) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        return str(value)
+    number = float(f"{float(value):.12g}")
+    base = unit(unit_name or "")
+    written = format_quantity(number, UNITS.get(base.name) if base else None)
+    if isinstance(written, str):
+        return written
+    plain = f"{written:,}" if isinstance(written, int) and abs(written) >= 10_000 else f"{written}"
+    return plain if not unit_name or unit_name in ("count", "addr", "irq", "rel") else f"{plain} {unit_name}"
+
+
+@kept_by_file
+def draft_in(path: Path) -> SpecDraft:
+    """The draft of a file; raises InputError with the line of the first fault."""
+    return read_draft(path)
+
+
+def _path(draft: SpecDraft, index: int, every: tuple[int, ...], units: tuple[str, ...], decisions: Decisions) -> str:
+    candidate = draft.candidates[index]
+    binding = bind(draft, index, every, units, decisions)
+    if binding is not None:
+        try:
+            spec_value(candidate, binding.path)
+            return binding.path
+        except NotRepresentable:
+            pass
+    return f"other.{candidate.field}" + (f"[{candidate.instance}]" if candidate.instance else "")
+
+
+def _place(draft: SpecDraft, key: str, indexes: list[int], is_conflict: bool) -> Place:
+    ordered = tuple(sorted(indexes, key=lambda index: (-draft.candidates[index].confidence, index)))
+    first = draft.candidates[ordered[0]]
+    instances = {draft.candidates[index].instance or "" for index in ordered}
+    instance = instances.pop() if len(instances) == 1 else ""
+    return Place(key, first.field, instance, group_of(first.field), ordered, is_conflict)

@@ -1,0 +1,29 @@
+"""What a draft comes to, for a list of drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.decision_log import read_log
+from studio.draft_places import draft_in
+from studio.draft_state import counts, standing
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of the list."""
+
+    chip: str
+    sources: tuple[str, ...]
+    places: int
+    decided: int
+    conflicts: int
+
+
+def summary(path: Path) -> Summary:
+    """The figures of the draft in a file; raises InputError where it cannot be read."""
+    draft = draft_in(path)
+    figures = counts(draft, standing(read_log(draft.digest)))
+    names = tuple(source.file_name for source in draft.sources.values())
+    return Summary(draft.chip, names, figures.places, figures.decided, figures.conflicts)

@@ -1,0 +1,75 @@
+"""What people upload: kept apart, unread, until a job has read it in a limited process; only then it joins the rest."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from metainfer_core.errors import InputError
+from metainfer_core.files import MEBIBYTE, write_bytes
+from studio.jobs import Job, Order, start
+from studio.workspace import folder_for, hidden_folder
+
+ENDINGS = ("pdf", "xlsx", "csv", "svd", "dts", "dtsi", "dtb")
+UPLOAD_LIMIT_MEGABYTES = 512
+_CHIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
+
+
+def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
+    """Keeps an upload in quarantine under a name that is safe; raises InputError where it cannot be taken."""
+    stem, dot, ending = name.rsplit("/", 1)[-1].rpartition(".")
+    if not dot or ending.lower() not in ENDINGS:
+        fix = f"Give one of: {', '.join(ENDINGS)}."
+        raise InputError(f"{name}: this is no kind of document that is read.", fix=fix)
+    if not data:
+        raise InputError(f"{name}: the file is empty.", fix="Get it again.")
+    if len(data) > UPLOAD_LIMIT_MEGABYTES * MEBIBYTE:
+        raise InputError(
+            f"{name}: the file is too large.",
+            f"It has {len(data):,} bytes; at most {UPLOAD_LIMIT_MEGABYTES} MiB are read.",
+            "Give the pages that matter.",
+        )
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100] or "document"
+    path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe}.{ending.lower()}"
+    write_bytes(path, data, "upload", mode=0o600)
+    return path
+
+
+def read_into_draft(
+    chip: str, known: Sequence[Path], uploads: Sequence[Path], actor: str, workspace: Path | None = None
+) -> Job:
+    """Starts the job that reads documents into a new draft; uploads become manuals when they have been read."""
+    chip = chip.strip()
+    if not _CHIP.fullmatch(chip):
+        raise InputError(
+            f"{chip!r}: this cannot be the name of a chip.",
+            "A name has letters, digits and `_ . + -`, and begins with a letter or digit.",
+            "Give one such as rk3588.",
+        )
+    if not known and not uploads:
+        raise InputError("There is nothing to read.", fix="Upload a document, or choose one of the workspace.")
+    draft = _free(folder_for("draft", workspace) / f"{chip}.yaml")
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    manuals = folder_for("manual", workspace)
+    return start(
+        Order(
+            kind="ingest",
+            title=f"{chip}: {', '.join(path.name for path in (*known, *uploads))}"[:200],
+            arguments=("ingest", *map(str, (*known, *uploads)), "--chip", chip, "--output", str(draft)),
+            subject=f"drafts/{draft.name}",
+            actor=actor,
+            moves={str(path): str(_free(manuals / path.name)) for path in uploads},
+        ),
+        workspace,
+    )
+
+
+def _free(path: Path) -> Path:
+    """The path, or the same with a number where something stands there already."""
+    number, found = 1, path
+    while found.exists():
+        number += 1
+        found = path.with_stem(f"{path.stem}-{number}")
+    return found
