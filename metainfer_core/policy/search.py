@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Refusal
 from metainfer_core.actions.catalog import KINDS
+from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.rewiring import UNIT, is_float, nodes_by_id
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
@@ -277,7 +278,7 @@ def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[s
         if kind.name == "place":
             taken = place_what_fits(final, tools.overfull)
         else:
-            taken = final.take(_located(chosen.actions, kind.name, units))
+            taken = final.take(_located(final, chosen.actions, kind.name, units))
         if taken:
             after = tools.price(final.branch().finished())
             stages[kind.name] = (before, after)
@@ -285,15 +286,15 @@ def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[s
     return final, stages
 
 
-def _located(actions: Iterable[Action], kind_name: str, units: Mapping[str, str | None]) -> list[Action]:
-    """The actions of one kind, with the unit that runs their first node in the end."""
+def _located(final: Draft, actions: Iterable[Action], kind_name: str, units: Mapping[str, str | None]) -> list[Action]:
+    """The actions of one kind, with the unit that runs their node in the end."""
     located = []
     for action in actions:
-        unit = units.get(action.nodes[0])
-        wanted = action.params.get("target_hw")
-        if action.kind != kind_name or (kind_name == "pad_channels" and unit != wanted):
+        unit = units.get(action.nodes[0]) or units.get(action.nodes[-1])
+        if action.kind != kind_name or (kind_name == "pad_channels" and unit != action.params.get("target_hw")):
             continue
-        located.append(action.with_params({"target_hw": unit}) if kind_name == "fuse" and unit else action)
+        moves = kind_name == "fuse" and unit is not None and unit != action.params.get("target_hw")
+        located.append(Fuse().on_unit(final.model, final.spec, action, str(unit)) if moves else action)
     return located
 
 

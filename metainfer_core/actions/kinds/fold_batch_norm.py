@@ -21,6 +21,7 @@ from metainfer_core.actions.rewiring import (
     set_input,
     take_over,
 )
+from metainfer_core.actions.units import describe
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -51,8 +52,11 @@ class FoldBatchNorm(ActionKind):
             action = Action(
                 kind=self.name,
                 nodes=(str(conv.name), str(norm.name)),
-                why=(Reason(claim=f"{norm.name} reads {conv.name} alone and its parameters are constants.", law=LAW),),
-                constraint=_constraint(spec),
+                why=(
+                    Reason(claim=f"{norm.name} alone reads {conv.name}, and its parameters are constants.", law=LAW),
+                    _instruction(spec),
+                ),
+                constraint="No unit of the spec has to run BatchNormalization.",
                 alternatives=(
                     Alternative(
                         option=f"keep {norm.name} as an operator",
@@ -89,10 +93,14 @@ class FoldBatchNorm(ActionKind):
         return f"Fold {' and '.join(action.nodes[1:])} into the weights and bias of {action.nodes[0]}."
 
 
-def _constraint(spec: HardwareSpec) -> str:
-    if spec.has_fused_bn_relu_instruction:
-        return "The chip's fused instruction (has_fused_bn_relu_instruction) is not needed: no BN is left to run."
-    return "No unit of the spec has to run BatchNormalization."
+def _instruction(spec: HardwareSpec) -> Reason:
+    """What the spec says of hardware that runs BN and ReLU with a Conv: folding does not need it."""
+    field = "has_fused_bn_relu_instruction"
+    return Reason(
+        claim="No instruction for BN is needed once it is folded.",
+        spec_field=field,
+        spec_value=describe(spec, field) or "unknown",
+    )
 
 
 def _pair(model: ir.Model, node_ids: tuple[str, ...]) -> tuple[ir.Node, ir.Node]:

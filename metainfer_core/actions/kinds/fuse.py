@@ -31,6 +31,7 @@ from metainfer_core.values import Value
 
 LEADERS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul")
 """Operators whose kernels can apply an activation to each result before they store it."""
+H_SWISH = "Howard et al. 2019, section 5.2: h-swish(x) = x * ReLU6(x + 3) / 6"
 LAW = "A value that one node alone reads need not be stored; each result can be activated where it is made."
 
 
@@ -74,14 +75,14 @@ class Fuse(ActionKind):
             leader = source.producer() if source is not None else None
             refused: Refusal | None = None
             if leader is not None and leader.op_type in LEADERS:
-                action = self._action(model, spec, (leader, *members), pattern)
+                action = self._action(spec, (leader, *members), pattern)
                 refused = self.refusal(model, spec, action)
                 if refused is None:
                     yield action
                     continue
                 yield refused
             if pattern is not None:
-                action = self._action(model, spec, members, pattern)
+                action = self._action(spec, members, pattern)
                 against = self.refusal(model, spec, action)
                 if refused is None or against is None or against.reason != refused.reason:
                     yield against or action
@@ -118,37 +119,55 @@ class Fuse(ActionKind):
         params = FuseParams.from_plain(action.params)
         return f"Compute {', '.join(params.members)} in the kernel of {action.nodes[0]}."
 
+    def on_unit(self, model: ir.Model, spec: HardwareSpec, action: Action, unit: str) -> Action:
+        """The same fusion on another unit, with the reason that holds there."""
+        params = FuseParams.from_plain(action.params)
+        first, members = node(model, action.nodes[0]), tuple(node(model, name) for name in params.members)
+        return self._action(spec, (first, *members), _pattern(first, members), unit)
+
     def _action(
-        self, model: ir.Model, spec: HardwareSpec, nodes: tuple[ir.Node, ...], pattern: SpelledOut | None
+        self, spec: HardwareSpec, nodes: tuple[ir.Node, ...], pattern: SpelledOut | None, at: str | None = None
     ) -> Action:
         leader, *members = nodes
-        last = members[-1]
         alone = pattern is not None and leader in pattern.nodes
-        unit = _unit_of(spec, None if alone else leader, pattern.op_type if pattern else last.op_type)
+        activation_type = pattern.op_type if pattern else members[-1].op_type
+        unit = at or _unit_of(spec, None if alone else leader, activation_type)
+        op_types = (activation_type,) if alone else (leader.op_type, activation_type)
+        source = pattern.source if pattern is not None else leader.outputs[0]
+        why = []
+        if pattern is not None:
+            names = ", ".join(str(member.name) for member in pattern.nodes)
+            why.append(Reason(claim=f"{names} together are one {pattern.op_type} of {name_of(source)}.", law=H_SWISH))
+        if not alone:
+            why.append(Reason(claim=f"Nothing else reads {name_of(source)}.", law=LAW))
         params: dict[str, object] = {"with": [member.name for member in members]}
         if isinstance(unit, str):
             params = {**params, "target_hw": unit}
-        why = [Reason(claim=f"{members[0].name} is the one reader of {name_of(leader.outputs[0])}.", law=LAW)]
-        if pattern is not None:
-            names = ", ".join(str(member.name) for member in pattern.nodes)
-            law = "Howard et al. 2019, section 5.2: h-swish(x) = x * ReLU6(x + 3) / 6"
-            reader = f"{names} together are one {pattern.op_type} of {name_of(pattern.source)}."
-            why = [Reason(claim=reader, law=law)] if leader in pattern.nodes else [Reason(claim=reader, law=law), *why]
-            if leader not in pattern.nodes:
-                why[1] = Reason(claim=f"Nothing else reads {name_of(pattern.source)}.", law=LAW)
+            why.append(_unit_reason(spec, unit, op_types))
         return Action(
             kind=self.name,
             nodes=tuple(str(member.name) for member in nodes),
             params=params,
             why=tuple(why),
-            constraint=f"{unit} runs {'it' if alone else 'both as one'}." if isinstance(unit, str) else "",
+            constraint=why[-1].claim if isinstance(unit, str) else "",
             alternatives=(
                 Alternative(
-                    option=f"{last.name} as a kernel of its own",
+                    option=f"{members[-1].name} as a kernel of its own",
                     reason=f"{name_of(leader.outputs[0])} would be stored and read once more, with one more launch.",
                 ),
             ),
         )
+
+
+def _unit_reason(spec: HardwareSpec, unit: str, op_types: tuple[str, ...]) -> Reason:
+    """The list of the spec that lets the unit run the operators, as one where there are two."""
+    operators = spec.compute_units[unit].operators
+    claim = f"{unit} runs {' and '.join(op_types)}{' as one' if len(op_types) > 1 else ''}."
+    field = f"compute_units.{unit}.operators.{'supported' if operators.fusions is None else 'fusions'}"
+    if operators.fusions is not None and len(op_types) > 1:
+        return Reason(claim=claim, spec_field=field, spec_value=", ".join(op_types))
+    value = "all" if operators.supported is None else ", ".join(op_types)
+    return Reason(claim=claim, spec_field=f"compute_units.{unit}.operators.supported", spec_value=value)
 
 
 def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:

@@ -177,7 +177,16 @@ def test_the_units_operator_and_fusion_lists_are_laws() -> None:
         ["npu does not run Relu (compute_units.npu.operators.supported does not list it)."],
     )
     wide = spec_of(units={"cpu": cpu(), "npu": npu(operators=Operators(fusions=(("Conv", "Relu"),)))})
-    assert [action.params["target_hw"] for action in proposed(KIND, model, wide)[0]] == ["npu"]
+    (action,), _ = proposed(KIND, model, wide)
+    assert action.params["target_hw"] == "npu"
+    assert (action.why[-1].claim, action.why[-1].spec_field) == (
+        "npu runs Conv and Relu as one.",
+        "compute_units.npu.operators.fusions",
+    )
+    moved = KIND.on_unit(model, wide, action, "cpu")
+    assert moved.params == {"with": ("relu",), "target_hw": "cpu"}
+    assert moved.constraint == "cpu runs Conv and Relu as one."
+    assert refusal(KIND, model, wide, moved) is None
 
 
 def test_planted_mistakes_break_the_promise() -> None:
