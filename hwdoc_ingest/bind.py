@@ -24,6 +24,7 @@ FEATURES = re.compile(
     re.IGNORECASE,
 )
 EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
+EXAMPLE_CAPTION = re.compile(r"\bexample\b|举例|示例", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -259,7 +260,7 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
 
 def _standing(tagged: Tagged) -> float:
     """How much a statement counts by where it stands: features and tables count in full, examples hardly."""
-    if EXAMPLE.search(tagged.text):
+    if EXAMPLE.search(tagged.text) or EXAMPLE_CAPTION.search(tagged.parent):
         return 0.5
     if tagged.statement.is_row or FEATURES.search(tagged.path_text):
         return 1.0

@@ -48,9 +48,9 @@ class RapidOcr:
     def __init__(self) -> None:
         from rapidocr import RapidOCR
 
-        self.engine: Any = RapidOCR(
-            params={"Global.log_level": "critical", "EngineConfig.onnxruntime.intra_op_num_threads": 2}
-        )
+        # Without the classifier of upside-down lines: it turned good lines round, and costs a tenth of the time.
+        settings = {"Global.log_level": "critical", "Global.use_cls": False}
+        self.engine: Any = RapidOCR(params=settings | {"EngineConfig.onnxruntime.intra_op_num_threads": 2})
 
     def read(self, image: Image) -> Sequence[SeenWord]:
         """The words of an image, line by line."""

@@ -122,13 +122,15 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
 
 
 def _right_edge(line: Line, lines: Sequence[Line]) -> float:
-    """The right edge of the column that a line stands in."""
-    overlapping = [
+    """The right edge of the column that a line stands in, far off where the lines end raggedly (a list)."""
+    edges = sorted(
         other.box[2]
         for other in lines
         if other.box[0] < line.box[2] and other.box[2] > line.box[0] and abs(other.base - line.base) < 15 * line.size
-    ]
-    return sorted(overlapping)[int(0.9 * (len(overlapping) - 1))]
+    )
+    edge = edges[int(0.9 * (len(edges) - 1))]
+    near = sum(abs(each - edge) < 0.06 * (edge - line.box[0]) for each in edges)
+    return edge if near >= max(2, 0.2 * len(edges)) or len(edges) < 4 else 2 * edge + 100
 
 
 _END = re.compile(r"(?:[.!?][\"')\]]?|[。；！？])$")

@@ -163,7 +163,7 @@ def _with_piece(columns: list[Column], words: list[Word], above: bool = False) -
 def _is_header_part(header: list[Line], near: list[Line], other: list[Line], columns: list[Column], page: Page) -> bool:
     """Whether a row next to the header's row belongs to the header: a few short words close by, no ruling between."""
     size = header[0].size
-    if not 0 < abs(other[0].base - near[0].base) < 1.5 * size or _is_header(other):
+    if not 0 < abs(other[0].base - near[0].base) < 1.5 * size:
         return False
     top, bottom = sorted((other[0].base, near[0].base))
     if _rulings_between(page, top, bottom - 0.6 * size, columns):

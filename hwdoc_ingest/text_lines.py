@@ -15,6 +15,9 @@ WIDE_GAP = 1.4
 LEADING_MARK = re.compile(r"^(?:\W{1,2}|\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2}){1,5}\.?|[ivx]{1,4}[.)])$")
 """A bullet or a number that a heading or list item begins with."""
 LEADER_PIECE = re.compile(r"^\.+$|\.{4,}|…|^\.(?=[-+\d])")
+ADDRESS_END = re.compile(r"(?:0x[\dA-Fa-f_]+|\b[\dA-Fa-f]{4,8}h)\W*$")
+GOES_ON = re.compile(r"(?:,|、|，|\b(?:and|or|of|the|with|to|for|in|a|an|by))$", re.IGNORECASE)
+"""How a line ends that cannot end a sentence."""
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|o|\(?[a-z0-9]\)|\d{1,2}\.)$")
 VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
@@ -256,8 +259,15 @@ def _furniture_key(word: Word, page: Page) -> tuple[int, str]:
 
 def is_continued(line: Line, following: Line, right_edge: float) -> bool:
     """Whether the text of a line goes on in the next: the line reaches the right edge of its column."""
+    if ADDRESS_END.search(line.text) and not following.text[:1].islower():
+        return False  # rows of a memory map are as wide as each other
+    text = line.text
+    if GOES_ON.search(text) or text.count("(") > text.count(")"):
+        return True
     reach = 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06
-    return line.box[2] > right_edge - reach * (right_edge - line.box[0]) or following.text[:1].islower()
+    width = right_edge - line.box[0]
+    full = right_edge - reach * width < line.box[2] < right_edge + 0.15 * width
+    return full or following.text[:1].islower()
 
 
 def line_pitch(lines: Sequence[Line]) -> float:

@@ -187,7 +187,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bus.width_bits",
         "bits",
         words(r"\bdata bus\b|\b(?:system |external )?bus(?: width)?\b(?! clock)"),
-        context=words(r"features?|overview|introduction|highlights|summary|interface|bus"),
+        context=words(r"features?|overview|introduction|highlights|summary"),
         low=8,
         high=1024,
         gap_words=2,
@@ -261,7 +261,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
                         instance=instance,
                         sureness=0.9 if named else 0.72,
                     )
-    kind = _CORE_TYPE.search(text)
+    kinds = list(_CORE_TYPE.finditer(text))
+    kind = kinds[0] if len(kinds) == 1 else None
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):
         yield Found("cpu.core_type", kind.start(), kind.end(), kind.group(), sureness=0.7)
     isa = _ISA.search(text)
