@@ -24,7 +24,8 @@ def compare_layers(model: ir.Model, lowered: Lowered, feeds: tuple[Feeds, ...]) 
     simulator = Simulator(lowered)
     reference = list(run_every_tensor(model, feeds))
     actual = [simulator.run(feed, keep=True) for feed in feeds]
-    return tuple(_rows(lowered, reference, actual))
+    makers = {str(value.name): str(node.name) for node in model.graph for value in node.outputs}
+    return tuple(_rows(lowered, makers, reference, actual))
 
 
 def first_diverging(layers: tuple[Layer, ...]) -> str | None:
@@ -38,7 +39,10 @@ def _worst_db(figures: OutputEffect) -> float:
 
 
 def _rows(
-    lowered: Lowered, reference: list[dict[str, np.ndarray]], actual: list[dict[str, np.ndarray]]
+    lowered: Lowered,
+    makers: Mapping[str, str],
+    reference: list[dict[str, np.ndarray]],
+    actual: list[dict[str, np.ndarray]],
 ) -> Iterator[Layer]:
     tensors = {tensor.name: tensor for tensor in lowered.program.tensors}
     seen: set[str] = set()
@@ -55,7 +59,7 @@ def _rows(
             seen.add(original)
             stacked = np.stack([array.reshape(expected[0].shape) for array in values])
             figures = output_effect(original, np.stack(expected), stacked)
-            yield Layer(node_id=step.node_ids[-1], tensor=name, precision=tensor.element_type, figures=figures)
+            yield Layer(node_id=makers[original], tensor=name, precision=tensor.element_type, figures=figures)
 
 
 def _original(name: str, reference: Mapping[str, np.ndarray]) -> str | None:
