@@ -35,6 +35,8 @@ class NodeSummary(Value):
     output_shapes: tuple[tuple[int, ...], ...]
     element_type: str
     """Of the first output, such as `float32`."""
+    reads: tuple[str, ...] = ()
+    """Ids of the nodes that make its inputs, each once, in order."""
 
     @property
     def arithmetic_intensity(self) -> float | None:
@@ -113,6 +115,9 @@ def _summarise_node(node: ir.Node, alive: int) -> NodeSummary:
         live_bytes=alive,
         output_shapes=tuple(static_shape(value) or () for value in made),
         element_type=(element_type(made[0]) if made else None) or "unknown",
+        reads=tuple(
+            dict.fromkeys(producer.name or "" for value in given if (producer := value.producer()) is not None)
+        ),
     )
 
 
