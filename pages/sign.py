@@ -27,6 +27,7 @@ from studio.signing_view import (
     key_commands,
     releasers,
     sign_command,
+    signer_of,
 )
 from studio.texts import text
 from studio.workspace import files_of, folder_for, workspace_folder
@@ -89,18 +90,19 @@ def _how(found: Subject, review: Review) -> None:
     if not releasers(review.trust):
         st.warning(text("sign_no_releaser"), icon=":material/key:")
         for command in key_commands(person()):
-            st.code(command, language="bash")
+            st.code(command, language="bash", wrap_lines=True)
     elif person() not in releasers(review.trust):
         st.caption(text("sign_releasers", people=", ".join(releasers(review.trust))))
     if found.model is None or found.spec is None:
         st.error(text("sign_out_of_reach"))
         return
-    others = sorted(set(approvals_by_person(review.state)) - {person()})
+    signer = signer_of(review.state, review.trust, person())
+    others = sorted(set(approvals_by_person(review.state)) - {signer})
     if others:
         st.markdown(text("sign_others", people=plain_words(", ".join(others))))
-        st.code(sign_command(found, others[0], None), language="bash")
+        st.code(sign_command(found, others[0], None), language="bash", wrap_lines=True)
     st.markdown(text("sign_run"))
-    st.code(sign_command(found, person(), f"{found.path.stem}.bundle"), language="bash")
+    st.code(sign_command(found, signer, f"{found.path.stem}.bundle"), language="bash", wrap_lines=True)
 
 
 def _take_in(found: Subject, review: Review) -> None:

@@ -56,7 +56,7 @@ def milliseconds(time: float | None) -> str:
 
 
 def rate(amount: float | None, unit: str) -> str:
-    """A large amount a second with a decimal prefix, such as `6.00 TOPS`."""
+    """A large amount with a decimal prefix, such as `6.00 TOPS`."""
     if amount is None:
         return UNKNOWN
     prefixes = ["", "k", "M", "G", "T", "P"]

@@ -29,6 +29,7 @@ def _environment() -> Environment:
         microseconds=figures.microseconds,
         milliseconds=figures.milliseconds,
         whole=figures.whole,
+        amount=figures.rate,
     )
     return made
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
+from studio.netron import netron_routes
 from studio.page_routes import page_routes
 
 
 def routes() -> list[BaseRoute]:
     """All routes of the studio's own."""
-    return [*page_routes()]
+    return [*page_routes(), *netron_routes()]

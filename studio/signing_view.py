@@ -44,6 +44,14 @@ def approvals_by_person(state: ReviewState) -> Counter[str]:
     return Counter(person for each in state.actions for person in each.approvals)
 
 
+def signer_of(state: ReviewState, trust: TrustFile, person: str) -> str:
+    """Who signs the whole: who sits here if they may, else a releaser, first one who approved something."""
+    may = releasers(trust)
+    if person in may or not may:
+        return person
+    return max(may, key=lambda each: approvals_by_person(state)[each])
+
+
 def sign_command(found: Subject, person: str, output: str | None) -> str:
     """The command with which someone signs on their own machine; without `output`, their own approvals only."""
     words = ["meta-infer", "sign", str(found.path), "--model", str(found.model), "--hw-spec"]

@@ -1,0 +1,177 @@
+"""Model: what it holds and costs, the roofline, its nodes, one node with its neighbours, and the whole graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.actions.units import unit_for
+from metainfer_core.cost.estimate import CallCost
+from metainfer_core.errors import MetaInferError
+from metainfer_core.files import write_bytes
+from studio.choices import choose_file, choose_spec
+from studio.graph_drawing import neighbourhood, readers_of
+from studio.job_view import job_list
+from studio.jobs import Job
+from studio.markup import draw, draw_style
+from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
+from studio.netron import netron_link
+from studio.plain_words import plain_words
+from studio.policies import SpecChoice
+from studio.roofline_chart import roofline_chart, roofs
+from studio.sample_shapes import suggested_shapes
+from studio.session import person
+from studio.texts import text
+from studio.workspace import Kind, files_of, folder_for, workspace_folder
+
+VIEWER_HEIGHT = 720
+FOLDERS: dict[str, Kind] = {"onnx": "model", "npz": "data"}
+
+
+def main() -> None:
+    """Draws the screen."""
+    draw_style()
+    st.title(text("page_model"))
+    _upload()
+    left, right = st.columns(2)
+    with left:
+        model = choose_file("model", text("choose_model"), "model")
+    if model is None:
+        draw("model_empty")
+        return
+    with right:
+        spec = choose_spec()
+    found = _read(model)
+    if found is None:
+        return
+    costs = predicted(found, spec.spec) if spec is not None else None
+    draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
+    nodes, chart, graph = st.tabs(
+        [text("model_nodes"), text("model_roofline"), text("model_graph")], on_change="rerun", key="view"
+    )
+    if nodes.open:
+        with nodes:
+            _nodes(found, costs.calls if costs else (), spec)
+    if chart.open:
+        with chart:
+            figure = roofline_chart(costs, roofs(spec.spec)) if costs is not None and spec is not None else None
+            if figure is None:
+                st.info(text("roofline_none", missing=plain_words(", ".join(costs.unknown) if costs else "")))
+            else:
+                draw("predicted_note", words=text("roofline_note", chip=spec.spec.name if spec else ""))
+                st.plotly_chart(figure, key="roofline", config={"displaylogo": False})
+    if graph.open:
+        with graph:
+            st.iframe(netron_link(_name(model)), height=VIEWER_HEIGHT)
+
+
+def _upload() -> None:
+    with st.popover(text("model_bring"), icon=":material/upload:"):
+        given = st.file_uploader(text("model_upload"), type=list(FOLDERS), accept_multiple_files=True, key="models")
+        for file in given:
+            stem, _, ending = file.name.rpartition(".")
+            kind = FOLDERS.get(ending.lower())
+            safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100]
+            if kind is None or not safe:
+                st.error(text("model_refused", file=plain_words(file.name)))
+                continue
+            path = folder_for(kind) / f"{safe}.{ending.lower()}"
+            try:
+                if not path.exists():
+                    write_bytes(path, file.getvalue(), "upload")
+            except MetaInferError as error:
+                st.error(plain_words(str(error)))
+            else:
+                st.success(text("model_taken", file=plain_words(_name(path))))
+
+
+def _read(model: Path) -> Reading | None:
+    """What a job has read of the model; starts that job where nobody has, and asks for shapes where they are open."""
+    job = newest_job(model)
+    suggested = next(filter(None, map(suggested_shapes, files_of("data"))), ())
+    if job is None:
+        job = _order(model, ())
+    elif job.state == "failed" and "--input-shape" not in job.order.arguments and suggested:
+        job = _order(model, suggested)  # it has open shapes, and the data tells them
+    found = reading(job)
+    if found is not None:
+        return found
+    job_list((KIND,), (_name(model),), limit=1)
+    if not job.is_open:
+        given = st.text_input(
+            text("adapt_shapes"), value=" ".join(suggested), key="shapes", help=text("adapt_shapes_help")
+        )
+        if st.button(text("model_read_again"), type="primary", key="read"):
+            _order(model, given.split())
+            st.rerun()
+    return None
+
+
+def _order(model: Path, shapes: Sequence[str]) -> Job:
+    with_shapes = text("model_title_shapes", model=model.name, shapes=" ".join(shapes))
+    return read_model(model, shapes, with_shapes if shapes else text("model_title", model=model.name), person())
+
+
+def _nodes(found: Reading, calls: Sequence[CallCost], spec: SpecChoice | None) -> None:
+    cost_of = {each: call for call in calls for each in call.node_ids}
+    order = [node.id for node in found.summary.nodes]
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        picked = st.dataframe(
+            [
+                {
+                    text("column_node"): node.id,
+                    text("column_operator"): node.op_type,
+                    text("column_time_us"): call.time.typical if (call := cost_of.get(node.id)) and call.time else None,
+                    text("column_wall"): call.binds if call else None,
+                    text("column_unit"): call.unit if call else None,
+                    text("column_macs"): node.macs,
+                    text("column_moved"): node.moved_bytes,
+                    text("column_parameters"): node.parameter_bytes,
+                    text("column_live"): node.live_bytes,
+                    text("column_output"): " ".join("×".join(map(str, shape)) for shape in node.output_shapes),
+                }
+                for node in found.summary.nodes
+            ],
+            hide_index=True,
+            height=520,
+            key=f"nodes_{found.digest[-12:]}",
+            on_select="rerun",
+            selection_mode="single-row",
+        )
+        st.caption(text("model_nodes_note"))
+    rows = picked.selection.rows
+    named = st.query_params.get("node")
+    node_id = order[rows[0]] if rows and rows[0] < len(order) else named if named in order else order[0]
+    st.query_params["node"] = node_id
+    with right:
+        _node(found, node_id, cost_of.get(node_id), spec)
+
+
+def _node(found: Reading, node_id: str, call: CallCost | None, spec: SpecChoice | None) -> None:
+    node = next(each for each in found.summary.nodes if each.id == node_id)
+    where = []
+    if spec is not None:
+        for unit in spec.spec.compute_units:
+            for data_type in ("int8", "float32"):
+                outcome = unit_for(spec.spec, node.op_type, data_type, at=unit, fall_back=False)
+                where.append((unit, data_type, "" if isinstance(outcome, str) else outcome.reason))
+    draw("node", node=node, call=call, where=where)
+    drawing = neighbourhood(found.summary.nodes, [node_id])
+    if drawing is not None:
+        draw("neighbourhood", drawing=drawing)
+    draw(
+        "node_neighbours",
+        before=node.reads,
+        after=readers_of(found.summary.nodes).get(node_id, []),
+    )
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(workspace_folder()).as_posix()
+
+
+main()
