@@ -13,11 +13,12 @@ from metainfer_core.cost.estimate import CallCost
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import write_bytes
 from studio.choices import choose_file, choose_spec
-from studio.graph_drawing import neighbourhood, readers_of
+from studio.graph_drawing import readers_of
 from studio.job_view import job_list
 from studio.jobs import Job
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
+from studio.neighbours import draw_neighbourhood
 from studio.netron import netron_link
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice
@@ -139,16 +140,26 @@ def _nodes(found: Reading, calls: Sequence[CallCost], spec: SpecChoice | None) -
             hide_index=True,
             height=520,
             key=f"nodes_{found.digest[-12:]}",
+            column_config={text("column_operator"): st.column_config.TextColumn(width="medium")},
             on_select="rerun",
             selection_mode="single-row",
         )
         st.caption(text("model_nodes_note"))
-    rows = picked.selection.rows
-    named = st.query_params.get("node")
-    node_id = order[rows[0]] if rows and rows[0] < len(order) else named if named in order else order[0]
+    node_id = _chosen(order, picked.selection.rows)
     st.query_params["node"] = node_id
     with right:
         _node(found, node_id, cost_of.get(node_id), spec)
+
+
+def _chosen(order: Sequence[str], rows: Sequence[int]) -> str:
+    """The node that was picked last: a row of the table, a box of the picture, or the one in the address bar."""
+    row = order[rows[0]] if rows and rows[0] < len(order) else None
+    if row != st.session_state.get("node_row"):
+        st.session_state["node_row"] = row
+        if row is not None:
+            st.session_state["node"] = row
+    named = st.session_state.get("node", st.query_params.get("node"))
+    return named if named in order else order[0]
 
 
 def _node(found: Reading, node_id: str, call: CallCost | None, spec: SpecChoice | None) -> None:
@@ -160,9 +171,10 @@ def _node(found: Reading, node_id: str, call: CallCost | None, spec: SpecChoice 
                 outcome = unit_for(spec.spec, node.op_type, data_type, at=unit, fall_back=False)
                 where.append((unit, data_type, "" if isinstance(outcome, str) else outcome.reason))
     draw("node", node=node, call=call, where=where)
-    drawing = neighbourhood(found.summary.nodes, [node_id])
-    if drawing is not None:
-        draw("neighbourhood", drawing=drawing)
+    picked = draw_neighbourhood(found.summary.nodes, [node_id], picks=True)
+    if picked:
+        st.session_state["node"] = picked
+        st.rerun()
     draw(
         "node_neighbours",
         before=node.reads,

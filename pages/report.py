@@ -15,6 +15,7 @@ from studio.choices import choose_file
 from studio.documents import file_digest
 from studio.file_cache import kept_by_file
 from studio.markup import draw, draw_style
+from studio.picture import draw_picture
 from studio.plain_words import plain_words
 from studio.texts import text
 
@@ -47,7 +48,10 @@ def main() -> None:
             text("report_package"), lambda: package.read_bytes(), package.name, icon=":material/inventory_2:",
             key="save_package",
         )  # fmt: skip
-    draw("report_body", report=report, pictures=[(arena, memory_picture(arena)) for arena in report.memory])
+    draw("report_body", report=report)
+    for number, arena in enumerate(report.memory):
+        draw("memory", arena=arena, first=number == 0)
+        draw_picture("memory_map", f"memory_{number}", picture=memory_picture(arena), memory=arena.memory)
     if report.accuracy.layers:
         st.subheader(text("report_layers"))
         st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380)

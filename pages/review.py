@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -13,9 +14,12 @@ from studio.action_card import draw_card
 from studio.choices import choose_subject
 from studio.decisions import press, write_about_all
 from studio.figures import RISK, WORD
+from studio.job_view import job_list
 from studio.markup import draw, draw_style
+from studio.model_reading import KIND, newest_job, read_model, reading
+from studio.neighbours import draw_neighbourhood
 from studio.plain_words import plain_words
-from studio.policies import Subject, review_of
+from studio.policies import Subject, bound_shapes, review_of
 from studio.review_queue import Desk, draw_queue, pressed, selected
 from studio.review_rows import RISKS, Chosen, counts, queue, rows
 from studio.session import person
@@ -47,8 +51,25 @@ def main() -> None:
     st.query_params["action"] = chosen.id
     with middle:
         draw_card(chosen, found.spec.spec if found.spec else None, found.policy.calibration)
+        _neighbours(found, chosen.action.nodes or (chosen.action.node_id,))
     with right:
         draw_verdict(found, review, chosen, desk, person())
+
+
+def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
+    """The nodes around the action, if a job has read the model; else a way to have it read."""
+    if found.model is None:
+        return
+    job = newest_job(found.model)
+    done = reading(job) if job is not None else None
+    st.html(f'<div class="mi"><h3>{text("neighbours")}</h3></div>')
+    if done is not None:
+        draw_neighbourhood(done.summary.nodes, nodes, hops=1)
+    elif job is not None and job.is_open:
+        job_list((KIND,), (job.order.subject,), limit=1)
+    elif st.button(text("neighbours_read"), key="read_model", icon=":material/account_tree:"):
+        read_model(found.model, bound_shapes(found.policy), text("model_title", model=found.model.name), person())
+        st.rerun()
 
 
 def _desk(found: Subject) -> Desk:

@@ -24,15 +24,8 @@ def choose_file(kind: Kind, label: str, key: str) -> Path | None:
 
 def choose_spec(key: str = "spec") -> SpecChoice | None:
     """One spec of the workspace or the library; None where there is none at all."""
-    found = {each.reference: each for each in spec_choices()}
-    labels = {reference: each.label for reference, each in found.items()}
-    if not found:
-        return None
-    names = {_short(reference): reference for reference in found}
-    chosen = st.selectbox(
-        text("choose_spec"), list(names), format_func=lambda name: labels[names[name]], key=key, bind="query-params"
-    )
-    return found[names[str(chosen)]]
+    found = {_short(each.reference): each for each in spec_choices()}
+    return found[str(st.selectbox(text("choose_spec"), list(found), key=key, bind="query-params"))] if found else None
 
 
 def choose_subject() -> Subject | None:

@@ -17,6 +17,7 @@ LETTERS = 25
 class Box:
     """One node, in pixels."""
 
+    id: str
     x: float
     y: float
     operator: str
@@ -108,7 +109,9 @@ def _rows(shown: Sequence[str], known: Mapping[str, NodeSummary]) -> list[list[s
 def _box(node: NodeSummary, place: tuple[float, float], is_centre: bool) -> Box:
     shapes = "; ".join("×".join(map(str, shape)) for shape in node.output_shapes)
     head = node.id if len(node.id) <= LETTERS else f"…{node.id[1 - LETTERS :]}"
-    return Box(*place, node.op_type, head, f"{node.id}: {node.op_type}, {node.element_type} {shapes}", is_centre)
+    return Box(
+        node.id, *place, node.op_type, head, f"{node.id}: {node.op_type}, {node.element_type} {shapes}", is_centre
+    )
 
 
 def _edge(producer: tuple[float, float], reader: tuple[float, float]) -> tuple[float, float, float, float]:

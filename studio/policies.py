@@ -43,7 +43,6 @@ class SpecChoice:
 
     reference: str
     """What `--hw-spec` takes."""
-    label: str
     spec: HardwareSpec = field(repr=False)
 
 
@@ -80,14 +79,22 @@ def bound(found: Subject, model: Path, spec: SpecChoice) -> Subject:
 
 def spec_choices() -> tuple[SpecChoice, ...]:
     """Specs of the workspace, then those of the library; files that are no spec are left out."""
-    places = [(str(path), path, _in_workspace(path)) for path in files_of("spec")]
-    places += [(f"{each.name}@{each.version}", each.path, "library") for each in entries(default_folder())]
+    places = [(str(path), path) for path in files_of("spec")]
+    places += [(f"{each.name}@{each.version}", each.path) for each in entries(default_folder())]
     found = []
-    for reference, path, where in places:
+    for reference, path in places:
         with contextlib.suppress(MetaInferError, OSError):
-            spec = _spec(path)
-            found.append(SpecChoice(reference, f"{spec.name} {spec.version} ({where})", spec))
+            found.append(SpecChoice(reference, _spec(path)))
     return tuple(found)
+
+
+def bound_shapes(policy: Policy) -> tuple[str, ...]:
+    """The input shapes that a policy was made for, as `--input-shape` takes them."""
+    return tuple(
+        f"{action.params['input']}=[{','.join(map(str, action.params['shape']))}]"
+        for action in policy.actions
+        if action.action == "bind_shape" and {"input", "shape"} <= action.params.keys()
+    )
 
 
 def model_with(digest: str) -> Path | None:
@@ -114,10 +121,6 @@ def legality(found: Subject, state: ReviewState) -> Legality | None:
         return None
     prepared = _prepared(found.model, found.model.stat().st_mtime_ns, found.digest, found.policy)
     return legality_of(prepared, found.spec.spec, reviewed_policy(state))
-
-
-def _in_workspace(path: Path) -> str:
-    return path.relative_to(workspace_folder()).as_posix()
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -15,7 +15,7 @@ from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.state import ReviewState, ReviewWord
 from review_store.workspace import now, trust_path
-from studio.policies import Subject
+from studio.policies import Subject, bound_shapes
 from studio.workspace import workspace_folder
 
 
@@ -80,10 +80,8 @@ def compile_arguments(found: Subject, bundle: Path, target: str, data: Path | No
     """The command that builds a package from a bundle."""
     words: list[object] = ["compile", "--model", found.model, "--policy", bundle, "--target", target]
     words += ["--hw-spec", found.spec.reference if found.spec else "", "--trust", trust_path(workspace_folder())]
-    for action in found.policy.actions:
-        if action.action == "bind_shape" and {"input", "shape"} <= action.params.keys():
-            shape = ",".join(map(str, action.params["shape"]))
-            words += ["--input-shape", f"{action.params['input']}=[{shape}]"]
+    for shape in bound_shapes(found.policy):
+        words += ["--input-shape", shape]
     words += ["--eval", data] if data else []
     return tuple(str(word) for word in (*words, "--output", output))
 

@@ -312,6 +312,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "model_title": {"en": "Reading {model}"},
     "model_title_shapes": {"en": "Reading {model} with {shapes}"},
     "model_upload": {"en": "ONNX models, and data as .npz with one array an input"},
+    "neighbours_read": {"en": "Read the model to see them"},
     "neighbours_hidden": {"en": "{count} more neighbours are not drawn."},
     "node_after": {"en": "read by"},
     "node_before": {"en": "reads"},
