@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hwdoc_ingest.statement import Statement
 from metainfer_core.spec.draft import Candidate
 
-AGREED = 0.35
+AGREED = 0.25
 """What remains of the doubt when a second place of the document says the same."""
 CONTRADICTED = 0.6
 """Most that a value can have when the document gives another one for the same thing."""

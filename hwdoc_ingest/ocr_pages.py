@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 
 from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
 from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
+from metainfer_core.errors import InputError
 
 DPI = 170
 """Resolution for reading: 150 to 200 dpi is where the engines are at their best."""
@@ -37,11 +38,18 @@ CERTAIN = 0.5
 
 def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = default_engine) -> tuple[Page, str]:
     """A page with its words, and a note on what was read from its image (or an empty text)."""
-    page = file.page(number)
+    try:
+        page = file.page(number)
+    except InputError as error:
+        return Page(number, 1.0, 1.0, ()), f"Page {number} was left out: {error.why}"
     region = _region_to_read(file, page)
     if region is None:
         return page, ""
-    return _with_ocr(file, page, region, engine()), ""
+    read, unsure = _with_ocr(file, page, region, engine())
+    return (
+        read,
+        f"Page {number}: {unsure} words of its image could not be read surely and were left out." if unsure else "",
+    )
 
 
 def _region_to_read(file: PdfFile, page: Page) -> Box | None:
@@ -128,8 +136,11 @@ def render(handle: pypdfium2.PdfPage, scale: float) -> Image:
         bitmap.close()
 
 
-def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> Page:
-    """The page with the words of a region read from its image; words of the text layer stay where none was read."""
+def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tuple[Page, int]:
+    """The page with the words of a region read from its image, and how many were left out as unsure.
+
+    Words of the text layer stay where none was read.
+    """
     scale = _scale(page, DPI)
     handle = file.open_page(page.number)
     try:
@@ -138,12 +149,14 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> Page
         handle.close()
     left, top, right, bottom = (int(edge * scale) for edge in region)
     image = np.ascontiguousarray(image[top:bottom, left:right])
-    seen = [word for word in engine.read(image) if word.sure >= CERTAIN and word.text.strip()]
+    every = [word for word in engine.read(image) if word.text.strip()]
+    seen = [word for word in every if word.sure >= CERTAIN]
     angle = skew(seen)
     read = [_word(word, scale, (left, top), page, angle) for word in seen]
     kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
     rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
-    return Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
+    straight = Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
+    return straight, len(every) - len(seen)
 
 
 def turned(point: tuple[float, float], page: Page, angle: float) -> tuple[float, float]:

@@ -121,6 +121,8 @@ class PdfFile:
             place = _Placement(handle)
             words = tuple(_words(handle, place))
             return Page(number, place.width, place.height, words, tuple(_rulings(handle, place)))
+        except pypdfium2.PdfiumError as error:
+            raise self._broken(number, error) from error
         finally:
             handle.close()
 
@@ -129,9 +131,12 @@ class PdfFile:
         try:
             return self.document[number - 1]
         except pypdfium2.PdfiumError as error:
-            raise InputError(
-                f"{self.name}: page {number} cannot be read.", f"It is broken ({error}).", "Get the file again."
-            ) from error
+            raise self._broken(number, error) from error
+
+    def _broken(self, number: int, error: Exception) -> InputError:
+        return InputError(
+            f"{self.name}: page {number} cannot be read.", f"It is broken ({error}).", "Get the file again."
+        )
 
 
 class _Placement:

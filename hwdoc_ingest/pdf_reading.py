@@ -9,6 +9,7 @@ from pathlib import Path
 from hwdoc_ingest.bind import bind
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
+from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.pages import Page, PdfFile
 from hwdoc_ingest.reading import Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
@@ -67,7 +68,7 @@ def read_pages(file: PdfFile, progress: Progress) -> tuple[tuple[Page, ...], tup
 
 def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
     """What the pages of one document seem to say, weighed against each other."""
-    found = document_statements(drop_furniture(pages), progress)
+    found = document_statements(drop_furniture(mend_names(pages)), progress)
     candidates: list[Candidate] = []
     for statement, spans in zip(found, tagger.tag(found), strict=True):
         page = pages[statement.page - 1]

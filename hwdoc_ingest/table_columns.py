@@ -30,6 +30,8 @@ BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
     (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
 )
+SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+[A-Z\u4e00-\u9fff][^|]{3,60}$")
+"""A numbered heading, which ends a table."""
 UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
 CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
@@ -235,7 +237,7 @@ def _body_end(
         text = " ".join(piece.text for piece in line)
         gap = line[0].base - last_base
         ruled = floor is not None and line[0].base < floor
-        if _is_header(line) or CAPTION.match(text):
+        if _is_header(line) or CAPTION.match(text) or (len(line) == 1 and SECTION.match(text)):
             return bottom, at
         if not ruled:
             if floor is not None or gap > MAX_ROW_GAP * size * 1.2:

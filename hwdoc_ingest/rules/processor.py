@@ -224,7 +224,7 @@ _CORE_TYPE = re.compile(
 )
 _ISA = re.compile(r"\bRV(?:32|64)[A-Z][A-Za-z]*\b")
 _ISSUE = re.compile(
-    rf"\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w -]{{0,24}}?(?:issue|superscalar)|"
+    rf"\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w ,-]{{0,24}}?(?:issue|superscalar)|"
     rf"parallel execution of ({'|'.join(w for w in NUMBER_WORDS if w.isascii())}) instructions)",
     re.IGNORECASE,
 )

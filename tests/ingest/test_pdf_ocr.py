@@ -11,8 +11,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.ocr import SeenWord, default_engine, skew
 from hwdoc_ingest.ocr_pages import as_shown, read_page, turned
+from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.page_image import render_page
-from hwdoc_ingest.pages import Page, PdfFile
+from hwdoc_ingest.pages import Page, PdfFile, Word
 from hwdoc_ingest.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
@@ -165,3 +166,13 @@ def test_a_page_picture_has_marks_where_the_boxes_are():
 def test_a_page_that_cannot_be_drawn_is_told(page, dpi, says):
     with pytest.raises(InputError, match=says):
         render_page(pdf_of(prose), page, dpi)
+
+
+def test_a_zero_read_as_a_letter_is_mended_where_the_document_counts_on():
+    def page(*texts, by_ocr=True):
+        return Page(1, 100, 100, tuple(Word(t, (0, 0, 9, 9), 9, 8, sure=0.9) for t in texts), by_ocr=by_ocr)
+
+    (mended,) = mend_names([page("DMACO", "features:", "DMAC1", "VIDEO")])
+    assert [w.text for w in mended.words] == ["DMAC0", "features:", "DMAC1", "VIDEO"]
+    (text_layer,) = mend_names([page("DMACO", "DMAC1", by_ocr=False)])
+    assert [w.text for w in text_layer.words] == ["DMACO", "DMAC1"]
