@@ -57,7 +57,9 @@ def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = N
     """
     _check(draft, decisions)
     wanted = [index for index in range(len(draft.candidates)) if _is_wanted(draft, decisions, index)]
-    units = core_units(draft, wanted, decisions.bindings, onto)
+    # All that the documents speak of: what a bare "512 KB L2" is about must not depend on what else is accepted yet.
+    spoken_of = [index for index in range(len(draft.candidates)) if index not in decisions.reject]
+    units = core_units(draft, spoken_of, decisions.bindings, onto)
     entries: dict[str, list[_Entry]] = {}
     other: dict[str, list[_Entry]] = {}
     kinds: dict[str, str] = {}

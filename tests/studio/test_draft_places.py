@@ -1,0 +1,69 @@
+import pytest
+from drafts import CLOCK, DMA, OTP, ROM, small_draft
+
+from metainfer_core.spec.draft import Candidate, SpecDraft
+from studio.draft_places import amount, group_of, missing, places, will_hold
+
+
+def test_readings_for_one_place_stand_together_and_the_core_tells_conflicts():
+    assert [
+        (each.key, each.group, each.instance, each.indexes, each.is_conflict) for each in places(small_draft())
+    ] == [
+        (OTP, "memory", "", (4,), False),
+        (ROM, "memory", "boot ROM", (1, 2), True),
+        (CLOCK, "compute", "", (3,), False),
+        (DMA, "movement", "", (0,), False),
+    ]
+
+
+def test_what_the_spec_will_hold():
+    draft = small_draft()
+    assert will_hold(draft.candidates[1], ROM) == "memories.boot_rom.size_bytes: 64 KiB"
+    assert will_hold(draft.candidates[3], CLOCK) == (
+        "compute_units.npu.clock_hz: {min: 200 MHz, typ: 800 MHz, max: 1 GHz}"
+    )
+    assert will_hold(draft.candidates[4], OTP) == ""
+
+
+def test_what_a_run_asks_for_and_no_document_gives():
+    keys = [place.key for place in missing(small_draft())]
+    assert "compute_units.npu.macs_per_cycle.int8" in keys
+    assert "memories.dram.bandwidth_gbps" in keys
+    assert "compute_units.npu.clock_hz" not in keys
+    assert not any(key.startswith("compute_units.cpu") for key in keys), "the documents speak of no CPU"
+
+
+def test_a_largest_size_counts_as_a_size():
+    draft = SpecDraft(chip="c", candidates=(
+        Candidate(field="memory.dram.max_size_bytes", value=1 << 31, unit="B", source="s"),
+    ))  # fmt: skip
+    assert "memories.dram.size_bytes" not in [place.key for place in missing(draft)]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (524288, "B", "512 KiB"),
+        (65535, "B", "65,535 B"),
+        (1_000_000_000, "Hz", "1 GHz"),
+        (21.999999999999996, "nm", "22 nm"),
+        (2, "count", "2"),
+        (-40, "degC", "-40 degC"),
+        ("0x4000", "addr", "0x4000"),
+        (("INT8", "INT16"), None, "INT8, INT16"),
+        (True, None, "yes"),
+        (None, "B", ""),
+        (1024, "MAC/cycle", "1024 MAC/cycle"),
+    ],
+)
+def test_amounts_are_written_with_their_unit(value, unit, shown):
+    assert amount(value, unit) == shown
+
+
+def test_groups():
+    assert [group_of(field) for field in ("cpu.l2_cache.size_bytes", "cpu.cores", "bus.width_bits", "chip.name")] == [
+        "memory",
+        "compute",
+        "movement",
+        "other",
+    ]
