@@ -37,11 +37,18 @@ class Stored:
 
 def stored_tensors(model: ir.Model, owner: str | None = None) -> tuple[Stored, ...]:
     """All activations of a model with static shapes, in the order in which they are made; or those of one owner."""
-    order = {node: index for index, node in enumerate(n for n in model.graph if n.op_type not in CONVERSIONS)}
+    order = _order(model)
     inputs = [value for value in model.graph.inputs if not value.is_initializer()]
     made = [*inputs, *(value for node in order for value in node.outputs if not _is_view(node))]
     wanted = [value for value in made if owner is None or _owner(value) == owner]
     return tuple(_stored(order, value, len(order)) for value in wanted if _is_stored(value))
+
+
+def _order(model: ir.Model) -> dict[ir.Node, int]:
+    """When each node is computed: a fused one by its leader's kernel, so while the leader's inputs are still alive."""
+    nodes = [node for node in model.graph if node.op_type not in CONVERSIONS]
+    places = {str(node.name): index for index, node in enumerate(nodes)}
+    return {node: places.get(node.metadata_props.get(FUSED_WITH, ""), index) for index, node in enumerate(nodes)}
 
 
 def bytes_shared(value: ir.Value) -> tuple[ir.Value, ...]:

@@ -143,3 +143,13 @@ def test_what_is_chosen_for_a_memory_fits_at_every_step(spans: list[tuple[int, i
     found, refused = assign(tensors, whole)
     assert refused == []
     assert set(found) == {tensor.name for tensor in tensors}
+
+
+def test_a_fused_result_is_alive_when_its_leader_runs() -> None:
+    model = model_of("""
+        m (float[1,4,8,8] x, float[4,4,1,1] w_a, float[4,4,1,1] w_b) => (float[1,4,8,8] y) {
+            [conv_a] a = Conv (x, w_a) [relu_a] b = Relu (a) [conv_b] c = Conv (b, w_b) [relu_b] y = Relu (c) }""")
+    node(model, "relu_a").metadata_props["metainfer.fused_with"] = "conv_a"
+    node(model, "relu_b").metadata_props["metainfer.fused_with"] = "conv_b"
+    found = {tensor.name: (tensor.start, tensor.end) for tensor in stored_tensors(model)}
+    assert found == {"x": (0, 1), "b": (0, 3), "y": (2, 4)}  # conv_b reads b while it writes y
