@@ -37,6 +37,8 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
         distinct = {m.group().lower() for m in named}
         if len(distinct) == 1:
             return named[0].group()
+        if re.search(r"\bshared?\b", tagged.text, re.IGNORECASE):
+            return None  # it belongs to all of them
         near_after = next(
             (m for m in after if re.search(r"\b(?:for|of|in)\b[^,;]*$", tagged.text[end : m.start()])), None
         )
