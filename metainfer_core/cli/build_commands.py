@@ -36,6 +36,7 @@ from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import InputError, NotTrustedError, ObligationFailed
 from metainfer_core.explain.report_page import report_html, report_text
 from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.graph.load import load_model
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy
@@ -86,12 +87,9 @@ def compile_command(
     """Compile what was signed into a package that proves its own output. Exit status 3 where trust is missing."""
     spec = load_spec(hw_spec)
     with progress("Compiling") as report:
-        report("reading the model", 0, 0)
-        prepared = pipeline.prepare(model, input_shapes(shape))
-        approved, bundle_digest = _policy_to_build(policy, development, trust, prepared, spec)
-        bound = _bound_shapes(approved)
-        if not shape and bound and bound != dict(prepared.report.input_shapes):
-            prepared = pipeline.prepare(model, bound)
+        report("reading policy and model", 0, 0)
+        approved, bundle_digest = _policy_to_build(policy, development, trust, model, spec)
+        prepared = pipeline.prepare(model, input_shapes(shape) or _bound_shapes(approved))
         samples = pipeline.samples_for(prepared, evaluation or calib)
         compiled = pipeline.compile_policy(
             prepared, spec, approved, target, samples.feeds, bundle_digest=bundle_digest, progress=report
@@ -180,7 +178,7 @@ def targets_command(as_json: Json = False) -> None:
 
 
 def _policy_to_build(
-    path: Path, development: bool, trust: Path, prepared: pipeline.Prepared, spec: HardwareSpec
+    path: Path, development: bool, trust: Path, model: Path, spec: HardwareSpec
 ) -> tuple[Policy, str | None]:
     """The policy to build and the digest of the bundle that it came in; the two kinds are told apart by content."""
     data = read_bytes(path, "policy or bundle")
@@ -194,7 +192,8 @@ def _policy_to_build(
             )
         return parse_policy(data, str(path)), None
     trusted = read_trust(trust)
-    expected = Expected(model_digest=prepared.digest, spec_digest=spec.values_digest, ruleset_digest=ruleset_digest())
+    digest = load_model(model).digest
+    expected = Expected(model_digest=digest, spec_digest=spec.values_digest, ruleset_digest=ruleset_digest())
     state = seen_file(trust)
     verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, read_seen(state), str(path))
     remember(state, verified)
@@ -204,7 +203,7 @@ def _policy_to_build(
 def _bound_shapes(policy: Policy) -> dict[str, tuple[int, ...]]:
     """The input shapes that the policy was approved with."""
     return {
-        str(line.params["input"]): tuple(line.params["shape"])
+        line.node_id: tuple(line.params["shape"])
         for line in policy.actions
         if line.action == "bind_shape" and "shape" in line.params
     }
