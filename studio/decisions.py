@@ -30,7 +30,7 @@ def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     elif event.verb == "withdraw":
         write(found, desk, event, Decision(person, (event.id,), ("withdraw",)))
     else:
-        desk.forms[event.id] = event.verb
+        desk.forms[event.id] = (event.verb, event.version)
         desk.put_cursor(first_field(event.verb))
 
 
@@ -48,8 +48,8 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     try:
         seen = known_action(review.state, event.id)
         if seen.version != event.version:
-            newer = [record for record in reversed(review.history(event.id)) if record.seq > event.version]
-            return _conflict(desk, event.id, newer)
+            newer = [record for record in review.history(event.id) if record.seq > event.version]
+            return _conflict(desk, event.id, newer[::-1])
         check: Legality | None = legality(found, review.state) if isinstance(decision.override, dict) else None
         outcome = decide(review.log, review.state, decision, now(), check)
     except MetaInferError as error:
@@ -92,6 +92,8 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
 
 def _conflict(desk: Desk, action_id: str, others: Sequence[Record]) -> bool:
     desk.said[action_id] = ("conflict", "\n".join(map(record_text, others)))
+    if action_id in desk.forms:  # what the others did is on the screen now: the next press is about that
+        desk.forms[action_id] = (desk.forms[action_id][0], others[-1].seq)
     return False
 
 

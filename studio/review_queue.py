@@ -67,8 +67,8 @@ class Desk:
     """How often the selection was sent somewhere, and where last."""
     focus: tuple[int, str] = (0, "")
     """The same for the field that the cursor shall be in."""
-    forms: dict[str, str] = field(default_factory=dict)
-    """Action id to the form that stands open."""
+    forms: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Action id to the form that stands open, and the action's version that its writer has seen."""
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Action id to how the last deed ended: `success`, `error` or `conflict`, and the words."""
 

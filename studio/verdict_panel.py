@@ -29,10 +29,10 @@ def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Des
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word))
     _notice(desk, action.id)
     _buttons(found, action, desk, person)
-    verb = desk.forms.get(action.id)
-    if verb is not None:
+    if action.id in desk.forms:
+        verb, version = desk.forms[action.id]
         with st.container(border=True, key=f"form_{verb}"):
-            _form(found, review, action, desk, person, verb)
+            _form(found, review, action, desk, person, Pressed(0, verb, action.id, version))
     st.html(f'<div class="mi"><h3>{text("verdict_history")}</h3></div>')
     draw_history(review.history(action.id))
 
@@ -76,9 +76,9 @@ def _notice(desk: Desk, action_id: str) -> None:
         st.warning(f"{text('conflict_title')}\n{lines}\n\n{text('conflict_then')}", icon=":material/group:")
 
 
-def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, verb: str) -> None:
+def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, event: Pressed) -> None:
     key = hashlib.sha256(action.id.encode()).hexdigest()[:10]
-    event = Pressed(0, verb, action.id, action.version)
+    verb = event.verb
     if verb == "approve":
         with st.container(key="why_allowed"):
             lines = {name: _lines(label, f"{name}_{key}") for name, label in _three_lines()}

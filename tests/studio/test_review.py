@@ -1,0 +1,234 @@
+import json
+
+import pytest
+from fitted import PATH, fitted
+from screens import screen
+
+from review_store.decide import Decision, decide
+from review_store.workspace import now
+from studio.policies import review_of, subject
+from studio.texts import text
+
+LINES = {"why_allowed": "same numbers", "accuracy_effect": "none", "fallback": "switch it off"}
+
+
+@pytest.fixture
+def review(tmp_path, monkeypatch):
+    """The review screen on a policy whose first action is of high and second of medium risk."""
+    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
+    fitted(tmp_path, a0="high", a1="medium")
+
+    def opened(**query):
+        return screen("review", tmp_path, monkeypatch, **query)
+
+    return opened
+
+
+def queue(page):
+    return json.loads(page.get("bidi_component")[0].proto.json)
+
+
+def words(page):
+    return {row["id"]: row["word"] for row in queue(page)["rows"]}
+
+
+def html(page):
+    return "\n".join(each.value for each in page.get("html"))
+
+
+def send(page, *events, selected=None):
+    """What the queue's component says, as if keys had been pressed."""
+    key = next(iter(page.session_state["desks"]))
+    outbox = [dict(zip(("number", "verb", "id", "version"), event, strict=True)) for event in events]
+    page.session_state[key] = {"said": {"selected": selected, "outbox": outbox}}
+    page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+def someone_else(tmp_path, action_id, verb="approve", person="eve", **more):
+    found = subject(tmp_path / PATH)
+    review = review_of(found)
+    written = decide(review.log, review.state, Decision(person, (action_id,), (verb,), **more), now(), None)
+    assert isinstance(written, tuple)
+
+
+def test_the_gravest_risk_stands_first_and_every_row_says_its_state(review):
+    page = review()
+    assert [(row["id"], row["risk"], row["word"], row["title"], row["stands"]) for row in queue(page)["rows"]] == [
+        ("fuse@conv_1", "high", "required", "Fuse with relu_1", "0/1"),
+        ("fuse@add", "medium", "pending", "Fuse with relu_2", "0/1"),
+        ("quantize@conv_1", "low", "pending", "Quantize to INT8", "0/1"),
+        ("quantize@conv_2", "low", "pending", "Quantize to INT8", "0/1"),
+        ("quantize@add", "low", "pending", "Quantize to INT8", "0/1"),
+        ("place@x", "low", "pending", "Place in sram", "0/1"),
+        ("place@relu_1", "low", "pending", "Place in sram", "0/1"),
+        ("place@conv_2", "low", "pending", "Place in sram", "0/1"),
+        ("place@relu_2", "low", "pending", "Place in sram", "0/1"),
+    ]
+    assert page.query_params["action"] == "fuse@conv_1"
+    assert "9 actions still block signing." in html(page)
+
+
+def test_the_card_tells_why_with_source_and_measured_apart_from_predicted(review):
+    page = review(action="quantize@conv_2")
+    card = html(page)
+    assert "Compute conv_2 in INT8: weights scaled by output channel" in card
+    assert "compute_units.lx7.data_types" in card
+    assert '<span class="how">measured</span> with all other actions' in card
+    assert "4 samples of calibration.npz" in card
+    assert '<span class="how">predicted</span>' in card
+    assert card.index('class="measured"') < card.index('class="predicted"')
+    assert page.query_params["action"] == "quantize@conv_2"
+
+
+def test_chips_and_search_choose(review):
+    page = review()
+    page.get("pills")[0].set_value(["high", "medium"]).run()
+    assert list(words(page)) == ["fuse@conv_1", "fuse@add"]
+    page.text_input(key="q").set_value("RELU_2").run()
+    assert list(words(page)) == ["fuse@add"]
+    page.text_input(key="q").set_value("no such thing").run()
+    assert words(page) == {}
+    assert not page.exception
+
+
+def test_an_approval_is_one_key_and_fast_keys_are_all_counted_once(review):
+    page = review()
+    send(page, (1, "approve", "fuse@add", 0), (2, "approve", "quantize@conv_1", 0), selected="quantize@conv_2")
+    assert (words(page)["fuse@add"], words(page)["quantize@conv_1"]) == ("approved", "approved")
+    assert queue(page)["acknowledged"] == 2
+    before = queue(page)["rows"]
+    send(page, (1, "approve", "fuse@add", 0), (2, "approve", "quantize@conv_1", 0))  # the same, sent again
+    assert queue(page)["rows"] == before
+    assert page.query_params["action"] == "quantize@conv_2"
+
+
+def test_what_no_browser_of_ours_would_send_is_passed_over(review):
+    page = review()
+    key = next(iter(page.session_state["desks"]))
+    for said in (
+        "x",
+        {"outbox": 5},
+        {"outbox": [1, None, {"number": "1", "verb": "approve", "id": "fuse@add", "version": 0}]},
+        {"outbox": [{"number": 1, "verb": "sign", "id": "fuse@add", "version": 0}]},
+        {"outbox": [{"number": 2, "verb": "approve", "id": "no such action", "version": 0}], "selected": 7},
+    ):
+        page.session_state[key] = {"said": said}
+        page.run()
+        assert not page.exception
+    assert set(words(page).values()) == {"pending", "required"}
+
+
+def test_high_risk_needs_three_lines(review):
+    page = review()
+    send(page, (1, "approve", "fuse@conv_1", 0), selected="fuse@conv_1")
+    assert words(page)["fuse@conv_1"] == "required"
+    assert queue(page)["focus"] == {"number": 1, "key": "why_allowed"}
+    areas = {area.label: area for area in page.text_area}
+    areas[text("form_why_allowed")].set_value(LINES["why_allowed"])
+    page.button(key="form_submit").click().run()
+    assert "accuracy_effect is not right" in page.error[0].value.replace("\\", "")
+    areas = {area.label: area for area in page.text_area}
+    assert areas[text("form_why_allowed")].value == LINES["why_allowed"]
+    areas[text("form_accuracy_effect")].set_value(LINES["accuracy_effect"])
+    areas[text("form_fallback")].set_value(LINES["fallback"])
+    page.button(key="form_submit").click().run()
+    assert not page.exception
+    assert words(page)["fuse@conv_1"] == "approved"
+    assert page.success[0].value == "Approved\\."
+    assert "why_allowed=same numbers" in html(page)
+
+
+def test_a_tag_needs_a_reason_and_clears_only_with_lines(review):
+    page = review()
+    send(page, (1, "tag", "place@x", 0), selected="place@x")
+    page.button(key="form_submit").click().run()
+    assert "a tag needs a reason" in page.error[0].value
+    page.text_area[0].set_value("is x read twice?")
+    page.button(key="form_submit").click().run()
+    assert words(page)["place@x"] == "required"
+    assert "is x read twice?" in html(page)
+
+
+def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(review, tmp_path):
+    page = review()
+    send(page, (1, "override", "quantize@conv_2", 0), selected="quantize@conv_2")
+    assert page.button(key="form_submit").disabled
+    width = next(field for field in page.number_input if field.label == "bit width")
+    assert width.value == 8
+    width.set_value(5).run()
+    assert "not legal" in page.error[0].value
+    assert page.button(key="form_submit").disabled
+    next(field for field in page.number_input if field.label == "bit width").set_value(8).run()
+    next(field for field in page.selectbox if field.label == "scheme").set_value("tensor_wise").run()
+    assert page.success[0].value == text("form_legal")
+    page.text_area[0].set_value("one scale is enough here")
+    page.button(key="form_submit").click().run()
+    assert not page.exception
+    assert not page.error
+    state = review_of(subject(tmp_path / PATH)).state
+    assert state.action("quantize@conv_2").action.override == {"scheme": "tensor_wise"}
+    assert "tensor_wise" in html(page)
+
+
+def test_a_conflict_shows_the_others_change_and_keeps_my_text(review, tmp_path):
+    page = review()
+    send(page, (1, "comment", "fuse@add", 0), selected="fuse@add")
+    page.text_area[0].set_value("my words")
+    someone_else(tmp_path, "fuse@add")
+    page.button(key="form_submit").click().run()
+    assert "eve approved" in page.warning[0].value.replace("\\", "")
+    assert page.text_area[0].value == "my words"
+    page.button(key="form_submit").click().run()
+    assert not page.warning
+    assert "text: my words" in html(page)
+
+
+def test_a_stale_key_is_a_conflict_too(review, tmp_path):
+    page = review()
+    someone_else(tmp_path, "fuse@add", "tag", reason="look closer")
+    send(page, (1, "approve", "fuse@add", 0), selected="fuse@add")
+    assert words(page)["fuse@add"] == "required"
+
+
+def test_undo_takes_back_ones_own_last_word(review):
+    page = review()
+    send(page, (1, "approve", "place@x", 0), selected="place@x")
+    version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "place@x")
+    assert words(page)["place@x"] == "approved"
+    send(page, (2, "undo", "place@x", version), selected="place@x")
+    assert words(page)["place@x"] == "pending"
+    send(page, (3, "undo", "place@x", version + 1), selected="place@x")
+    assert "decided nothing about it that could be undone" in page.error[0].value
+
+
+def test_all_of_low_risk_at_once_leaves_the_others_alone(review):
+    page = review()
+    page.button(key="bulk").click().run()
+    assert not page.exception
+    found = words(page)
+    assert found.pop("fuse@conv_1") == "required"
+    assert found.pop("fuse@add") == "pending"
+    assert set(found.values()) == {"approved"}
+
+
+def test_names_from_a_model_are_never_markup(review, tmp_path):
+    plain = json.loads((tmp_path / PATH).read_bytes())
+    plain["actions"][0]["sentence"] = "<img src=x onerror=alert(1)> **[a](http://b)**"
+    (tmp_path / PATH).write_text(json.dumps(plain))
+    page = review()
+    assert "&lt;img src=x onerror=alert(1)&gt; **[a](http://b)**" in html(page)
+    assert "<img src=x" not in html(page)
+
+
+def test_no_policy_teaches(tmp_path, monkeypatch):
+    page = screen("review", tmp_path, monkeypatch)
+    assert page.info[0].value == text("policy_none")
+    assert not page.get("bidi_component")
+
+
+def test_a_broken_policy_is_said(tmp_path, monkeypatch):
+    (tmp_path / "a.policy").write_text("{")
+    page = screen("review", tmp_path, monkeypatch)
+    assert "this is not JSON" in page.error[0].value
