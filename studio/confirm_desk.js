@@ -176,9 +176,10 @@ class Desk {
   words(key, values = {}) {
     return this.data.words[key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")
   }
-  hint(act) { const found = this.data.keys.find(one => one.act === act); return found ? element("kbd", {}, found.shown) : null }
+  hint(act) { const found = this.data.keys.find(one => one.act === act); return found ? element("kbd", { "aria-hidden": "true" }, found.shown) : null }
+  shortcut(act) { return this.data.keys.find(one => one.act === act).keys.join(" ") }
   button(act, kind = "", disabled = false) {
-    return element("button", { class: kind, type: "button", disabled, "data-act": act, onclick: () => this.act(act) }, this.words(act), this.hint(act))
+    return element("button", { class: kind, type: "button", disabled, "data-act": act, "aria-keyshortcuts": this.shortcut(act), onclick: () => this.act(act) }, this.words(act), this.hint(act))
   }
   draw() {
     const list = this.root.querySelector(".list")

@@ -1,0 +1,175 @@
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from hwdoc_ingest.sample.command import DATASHEET, sample_files
+from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.yaml_file import read_spec
+from studio.decision_log import read_log
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120_000
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def studio(tmp_path):
+    """Starts the studio on a workspace as people do; can be stopped and started again on the same port."""
+
+    class Studio:
+        workspace = tmp_path / "w"
+        port = free_port()
+        process = None
+
+        def start(self):
+            command = [sys.executable, "-m", "metainfer_core", "studio", "--port", str(self.port)]
+            with open(tmp_path / "log", "ab") as log:
+                self.process = subprocess.Popen(
+                    [*command, "--workspace", str(self.workspace)], cwd=ROOT, stdout=log, stderr=log,
+                    env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"},
+                )  # fmt: skip
+            end = time.monotonic() + 90
+            while time.monotonic() < end:
+                try:
+                    with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/_stcore/health", timeout=2) as answer:
+                        if answer.status == 200:
+                            return self
+                except OSError:
+                    time.sleep(0.2)
+            raise AssertionError((tmp_path / "log").read_text())
+
+        def stop(self):
+            self.process.terminate()
+            self.process.wait(30)
+
+    started = Studio().start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def page():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        opened = context.new_page()
+        opened.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        opened.asked, opened.faults = [], []
+        opened.on("request", lambda request: opened.asked.append(request.url))
+        opened.on("websocket", lambda stream: opened.asked.append(stream.url))
+        opened.on("pageerror", lambda error: opened.faults.append(str(error)))
+        yield opened
+        browser.close()
+
+
+def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
+    sheet = tmp_path / DATASHEET
+    sheet.write_bytes(sample_files()[DATASHEET])
+    address = f"http://127.0.0.1:{studio.port}"
+
+    # The first address that a new server is asked for is a screen's own.
+    page.goto(f"{address}/manuals")
+    expect(page.get_by_role("link", name="Confirm")).to_be_visible()
+    page.locator('input[type="file"]').set_input_files(sheet)
+    expect(page.get_by_label("Name of the chip")).to_have_value("tarnholt_v200")
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.get_by_text(re.compile("reading pages|reading sentences|waits for its turn|starting"))).to_be_visible()
+    page.locator(".st-key-drafts").get_by_role("link", name="Confirm").click()
+
+    desk = page.locator(".desk")
+    row = desk.locator(".row")
+    expect(row.first).to_be_visible()
+    expect(desk.locator(".mark.current")).to_be_visible()
+    total = int(re.search(r"0 of (\d+) decided", desk.locator(".figures").inner_text())[1])
+    assert total > 20
+
+    def current():
+        return desk.locator(".row.current").get_attribute("data-place")
+
+    # By key: accept the first, then two more faster than any run of a script.
+    first = current()
+    page.keyboard.press("a")
+    expect(desk.locator(".figures")).to_contain_text(f"1 of {total} decided")
+    second = current()
+    assert second != first
+    page.keyboard.press("u")
+    page.keyboard.press("j")
+    third = current()
+    page.keyboard.press("r")
+    expect(desk.locator(".figures")).to_contain_text(f"3 of {total} decided")
+
+    # By mouse: a row, then the button; by hand: a value with its unit, typed while keys are letters and not acts.
+    cache = desk.locator('.row[data-place="compute_units.cpu.l2_cache.size_bytes"]')
+    cache.click()
+    expect(desk.locator(".card h3")).to_have_text("CPU L2 cache size")
+    expect(desk.locator(".card .big")).to_have_text("512 KiB")
+    desk.get_by_role("button", name="Accept", exact=True).click()
+    expect(cache.locator(".mark-of")).to_have_text("✓")
+    clock = desk.locator('.row[data-place="compute_units.npu.clock_hz"]')
+    clock.click()
+    page.keyboard.press("e")
+    desk.locator(".editor input").fill("")
+    page.keyboard.type("900 MHz")
+    page.keyboard.press("Enter")
+    expect(clock.locator(".value")).to_have_text("900 MHz")
+
+    # A conflict shows both places side by side.
+    conflict = desk.locator(".row", has_text="readings differ").first
+    conflict.click()
+    expect(desk.locator(".crop")).to_have_count(2)
+    expect(desk.locator(".crop img").first).to_be_visible()
+    page.keyboard.press("2")
+    expect(desk.locator(".figures")).to_contain_text(f"6 of {total} decided")
+    page.keyboard.press("Backspace")
+    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} decided")
+    expect(desk.get_by_text("saving")).to_have_count(0)
+
+    # Nothing is lost when the server is stopped and started, or the window is opened anew.
+    studio.stop()
+    studio.start()
+    page.goto(f"{address}/confirm")
+    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} decided")
+
+    # A burst of keys: each counts once.
+    page.locator(".row").first.click()
+    for _ in range(12):
+        page.keyboard.press("n")
+        page.keyboard.press("a")
+    expect(desk.locator(".figures")).to_contain_text(f"17 of {total} decided")
+    expect(desk.get_by_text("saving")).to_have_count(0)
+
+    page.get_by_role("button", name="Save a version").click()
+    page.get_by_role("button", name="Save this version").click()
+    expect(page.get_by_text("tarnholt_v200_v1.0.0.yaml is saved")).to_be_visible()
+
+    draft = read_draft(studio.workspace / "drafts" / "tarnholt_v200.yaml")
+    log = read_log(draft.digest, studio.workspace)
+    kinds = [each.decision.kind for each in log]
+    assert kinds[:7] == ["accept", "unknown", "reject", "accept", "edit", "accept", "undo"]
+    assert [each.decision.places[0] for each in log][:3] == [first, second, third]
+    assert kinds[7:] == ["accept"] * 12
+    spec = read_spec(studio.workspace / "specs" / "tarnholt_v200_v1.0.0.yaml")
+    assert spec.compute_units["cpu"].l2_cache.size_bytes.typ == 512 * 1024
+    assert spec.compute_units["npu"].clock_hz.typ == 9e8
+    assert spec.provenance["compute_units.cpu.l2_cache.size_bytes"].text
+    assert spec.assumed["compute_units.npu.clock_hz"].startswith("Given by ")
+
+    outside = [url for url in page.asked if not re.match(rf"(http|ws)://127\.0\.0\.1:{studio.port}/|blob:|data:", url)]
+    assert outside == []
+    assert page.faults == []
