@@ -152,7 +152,8 @@ def _fast(latency: Latency | None, predicted: tuple[float, float] | None, spec: 
     on_chip = f"predicted {predicted[0]:.3g} to {predicted[1]:.3g} ms on {spec.name}" if predicted else ""
     parts = [on_chip or f"unknown on {spec.name} (the spec lacks what a prediction needs)"]
     if latency is not None and latency.ratio is not None:
-        parts.append(f"measured {latency.median_ms:.3g} ms on this machine, {latency.ratio:.2f} times what ONNX Runtime takes")
+        ratio = f"{latency.ratio:.2f} times what ONNX Runtime takes"
+        parts.append(f"measured {latency.median_ms:.3g} ms on this machine, {ratio}")
     return Headline(question="How fast is it?", answer="; ".join(parts) + ".", good=None)
 
 
