@@ -22,12 +22,7 @@ def legality_on(model_path: Path, spec: HardwareSpec, policy: Policy) -> Legalit
 
 def prepared_for(model_path: Path, policy: Policy) -> ir.Model:
     """The model as the policy's actions name its nodes: with the shapes that the policy binds."""
-    shapes = {
-        str(each.params["input"]): tuple(each.params["shape"])
-        for each in policy.actions
-        if each.action == "bind_shape" and {"input", "shape"} <= each.params.keys()
-    }
-    return preprocess(load_model(model_path).model, shapes).model
+    return preprocess(load_model(model_path).model, policy.bound_shapes).model
 
 
 def legality_of(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> Legality:

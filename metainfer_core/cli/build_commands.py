@@ -89,7 +89,7 @@ def compile_command(
     with progress("Compiling") as report:
         report("reading policy and model", 0, 0)
         approved, bundle_digest = _policy_to_build(policy, development, trust, model, spec)
-        prepared = pipeline.prepare(model, input_shapes(shape) or _bound_shapes(approved))
+        prepared = pipeline.prepare(model, input_shapes(shape) or approved.bound_shapes)
         samples = pipeline.samples_for(prepared, evaluation or calib)
         compiled = pipeline.compile_policy(
             prepared, spec, approved, target, samples.feeds, bundle_digest=bundle_digest, progress=report
@@ -198,15 +198,6 @@ def _policy_to_build(
     verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, read_seen(state), str(path))
     remember(state, verified)
     return verified.policy, sha256(data)
-
-
-def _bound_shapes(policy: Policy) -> dict[str, tuple[int, ...]]:
-    """The input shapes that the policy was approved with."""
-    return {
-        line.node_id: tuple(line.params["shape"])
-        for line in policy.actions
-        if line.action == "bind_shape" and "shape" in line.params
-    }
 
 
 def _spec_for_build(hw_spec: str | None, hardware: Path | None) -> HardwareSpec:

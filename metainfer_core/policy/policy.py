@@ -82,3 +82,9 @@ class Policy(Value):
     calibration: str = ""
     warnings: tuple[str, ...] = ()
     """What the author of the policy must know, such as a latency goal that was not reached."""
+
+    @property
+    def bound_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Input to the shape that its bind_shape action fixes: what the model must be preprocessed with."""
+        bound = [line for line in self.actions if line.action == "bind_shape" and "shape" in line.params]
+        return {line.node_id: tuple(line.params["shape"]) for line in bound}
