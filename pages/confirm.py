@@ -8,9 +8,11 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.spec.draft import SpecDraft
-from studio.confirm_desk import confirm_desk, desk_data, take
+from studio.confirm_desk import confirm_desk
 from studio.decision_log import read_log
-from studio.draft_places import draft_in
+from studio.desk_data import View, desk_data
+from studio.desk_messages import take
+from studio.draft_places import digest_of, draft_in
 from studio.draft_state import standing
 from studio.frame import is_page
 from studio.plain_words import plain_words
@@ -67,7 +69,7 @@ def _chosen(drafts: tuple[Path, ...]) -> Path:
 
 
 def _desk(draft: SpecDraft) -> None:
-    key = f"{DESK}-{draft.digest[7:19]}"
+    key = f"{DESK}-{digest_of(draft)[7:19]}"
     refused = st.session_state.setdefault("desk_refused", [])
 
     def on_outbox() -> None:
@@ -75,12 +77,15 @@ def _desk(draft: SpecDraft) -> None:
         st.session_state["desk_refused"] = [*st.session_state.get("desk_refused", []), *new][-20:]
 
     def on_view() -> None:
-        place = (st.session_state[key].view or {}).get("place", "")
-        if place:
-            st.query_params["place"] = place
+        view = View.of(st.session_state[key].view)
+        if view.asks:
+            view = view.at_next_unsure(draft, standing(read_log(digest_of(draft))))
+            st.session_state["desk_jump"] = {"number": view.asks, "place": view.place}
+        st.query_params["place"], st.query_params["group"] = view.place, view.group
 
-    log = read_log(draft.digest)
-    confirm_desk(desk_data(draft, log, refused, person(), st.query_params.get("place", "")), key, on_outbox, on_view)
+    view = View(st.query_params.get("place", ""), st.query_params.get("group", "all"))
+    data = desk_data(draft, read_log(digest_of(draft)), refused, person(), view)
+    confirm_desk(data | {"jump": st.session_state.get("desk_jump")}, key, on_outbox, on_view)
 
 
 def _save(path: Path) -> None:
@@ -90,18 +95,13 @@ def _save(path: Path) -> None:
         except MetaInferError:
             st.caption(text("save_no_draft"))
             return
-        stands = standing(read_log(draft.digest))
+        stands = standing(read_log(digest_of(draft)))
         taken = sum(each.kind in ("accept", "edit") for each in stands.values())
         versions = versions_of(draft.chip)
         st.caption(text("save_hint", count=taken, chip=plain_words(draft.chip)))
-        bases = [None, *reversed(versions)]
-        onto = st.selectbox(
-            text("save_onto"),
-            bases,
-            index=1 if versions else 0,
-            format_func=lambda entry: text("save_onto_nothing") if entry is None else f"{entry.name} {entry.version}",
-            key="save_onto",
-        )
+        bases: dict[str, Path | None] = {text("save_onto_nothing"): None}
+        bases |= {f"{entry.name} {entry.version}": entry.path for entry in reversed(versions)}
+        onto = st.selectbox(text("save_onto"), list(bases), index=1 if versions else 0, key=f"onto-{len(versions)}")
         version = st.text_input(
             text("save_version"), value=next_version(versions), max_chars=30, key=f"version-{len(versions)}"
         )
@@ -109,7 +109,7 @@ def _save(path: Path) -> None:
         reason = st.text_input(text("save_reason"), max_chars=200, key="save_reason", placeholder=hint)
         if st.button(text("save_button"), type="primary", disabled=not taken, key="save"):
             try:
-                saved = save_version(draft, stands, person(), version, reason, onto.path if onto else None)
+                saved = save_version(draft, stands, person(), version, reason, bases[onto])
             except MetaInferError as error:
                 st.error(plain_words(str(error)))
             else:

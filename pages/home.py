@@ -6,16 +6,19 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from metainfer_core.errors import MetaInferError
 from studio.cli import lay_out_sample
 from studio.frame import is_page
 from studio.job_view import job_list
 from studio.plain_words import plain_words
 from studio.stations import NAMES, Row, Station, rows
 from studio.texts import text
+from studio.uploads import take_in_spec
 from studio.workspace import files_of, workspace_folder
 
 SHOWN_ROWS = 25
 ICONS = {"done": ":material/check_circle:", "next": ":material/adjust:", "blocked": ":material/radio_button_unchecked:"}
+LABELS = {"done": ":green[{}]", "next": ":blue[**{}**]", "blocked": ":gray[{}]"}
 WIDTHS = (3, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25)
 
 
@@ -45,21 +48,29 @@ def _empty() -> None:
 
 def _start_points() -> None:
     """The three ways in."""
-    for column, (name, page, icon) in zip(
-        st.columns(3),
-        (
-            ("manual", "manuals", ":material/menu_book:"),
-            ("model", "model", ":material/account_tree:"),
-            ("spec", "confirm", ":material/fact_check:"),
-        ),
-        strict=True,
-    ):
-        with column, st.container(border=True, height="stretch"):
-            if is_page(page):
-                st.page_link(f"pages/{page}.py", label=f"**{text(f'start_{name}')}**", icon=icon)
+    manual, model, spec = st.columns(3)
+    with manual, st.container(border=True, height="stretch", gap="xxsmall"):
+        _link("manuals", {}, "**" + text("start_manual") + "**", ":material/menu_book:")
+        st.caption(text("start_manual_hint"))
+    with model, st.container(border=True, height="stretch", gap="xxsmall"):
+        _link("model", {}, "**" + text("start_model") + "**", ":material/account_tree:")
+        st.caption(text("start_model_hint"))
+    with spec, st.container(border=True, height="stretch", gap="xxsmall"):
+        _bring_spec()
+        st.caption(text("start_spec_hint"))
+
+
+def _bring_spec() -> None:
+    with st.popover(text("start_spec"), icon=":material/upload_file:", type="tertiary"):
+        given = st.file_uploader(text("spec_upload"), type=["yaml", "yml"], key="spec_file", max_upload_size=4)
+        if given and st.button(text("spec_keep"), key="keep_spec", type="primary"):
+            try:
+                path = take_in_spec(given.name, given.getvalue())
+            except MetaInferError as error:
+                st.error(plain_words(str(error)))
             else:
-                st.markdown(f"{icon} **{text(f'start_{name}')}**")
-            st.caption(text(f"start_{name}_hint"))
+                st.toast(text("spec_kept", file=plain_words(path.name)))
+                st.rerun()
 
 
 def _waiting(found: tuple[Row, ...]) -> None:
@@ -79,7 +90,6 @@ def _table(found: tuple[Row, ...]) -> None:
     st.subheader(text("home_rows"))
     with st.container(border=True, key="stations"):
         head = st.columns(WIDTHS)
-        head[0].caption(text("home_pair"))
         for column, name in zip(head[1:], NAMES, strict=True):
             column.caption(text(f"station_{name}"))
         for row in found[:SHOWN_ROWS]:
@@ -90,7 +100,7 @@ def _table(found: tuple[Row, ...]) -> None:
 
 def _row(row: Row) -> None:
     columns = st.columns(WIDTHS, vertical_alignment="center")
-    with columns[0]:
+    with columns[0], st.container(gap="xxsmall"):
         model = plain_words(row.model) or text("no_model")
         chip = plain_words(row.chip) or text("no_chip")
         st.markdown(f"**{model}** × {chip}")
@@ -102,7 +112,7 @@ def _row(row: Row) -> None:
 
 
 def _station(station: Station) -> None:
-    label = text(f"state_{station.state}")
+    label = LABELS[station.state].format(text(f"state_{station.state}"))
     _link(station.page, station.parameters, label, ICONS[station.state], station.sentence)
 
 

@@ -102,8 +102,9 @@ def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
                 columns[0].markdown(f"**{plain_words(file.name)}**")
                 columns[1].caption(plain_words(error.what))
                 continue
-            columns[0].markdown(f"**{plain_words(told.chip)}**")
-            columns[0].caption(plain_words(file.name))
+            with columns[0], st.container(gap="xxsmall"):
+                st.markdown(f"**{plain_words(told.chip)}**")
+                st.caption(plain_words(file.name))
             columns[1].caption(plain_words(", ".join(told.sources)))
             for column, number in zip(columns[2:5], (told.places, told.decided, told.conflicts), strict=True):
                 column.markdown(f"{number}", text_alignment="right")

@@ -30,6 +30,7 @@ class Desk {
     this.editing = false
     this.panel = null
     this.threshold = 0
+    this.asks = 0
   }
 
   // What survives a refresh of the page stands in sessionStorage, under the draft's digest.
@@ -53,11 +54,20 @@ class Desk {
     this.data = component.data
     this.send = component.setStateValue
     this.threshold = this.threshold || this.data.thresholds[0]
-    if (fresh) this.restore()
+    if (fresh) {
+      this.restore()
+      this.group = this.data.groups.some(group => group.key === this.data.group) ? this.data.group : "all"
+    }
     const acked = this.data.acked[this.window] || 0
     this.number = Math.max(this.number, acked)
     this.outbox = this.outbox.filter(event => event.number > acked)
     this.byKey = new Map(this.data.places.map(place => [place.key, place]))
+    const jump = this.data.jump
+    if (jump && jump.number === this.asks && jump.number !== this.jumped) {
+      this.jumped = jump.number
+      this.cursor = jump.place
+      this.group = "all"
+    }
     if (!this.byKey.has(this.cursor)) this.cursor = (this.nextOf(() => true, -1) || {}).key || ""
     this.keep()
     this.draw()
@@ -77,8 +87,7 @@ class Desk {
   shown() {
     return this.data.places.filter(place =>
       this.group === "all" || place.group === this.group ||
-      (this.group === "conflicts" && place.conflict && !this.standing(place.key)) ||
-      (this.group === "missing" && !place.readings.length))
+      (this.group === "conflicts" && place.conflict) || (this.group === "missing" && !place.readings.length))
   }
   at() { return this.byKey.get(this.cursor) }
   reading(place) {
@@ -96,6 +105,14 @@ class Desk {
   }
 
   // ---- Acts
+  chooseGroup(key) {
+    this.group = key
+    const [first] = this.shown()
+    if (first && !this.shown().includes(this.at())) this.cursor = first.key
+    this.editing = false
+    this.draw()
+    this.view()
+  }
   move(step) {
     const places = this.shown()
     if (!places.length) return
@@ -105,7 +122,9 @@ class Desk {
   unsure() {
     const from = this.shown().findIndex(place => place.key === this.cursor)
     const undecided = place => !this.standing(place.key) && place.readings.length
-    this.go(this.nextOf(place => undecided(place) && !this.isSure(place), from) || this.nextOf(undecided, from))
+    const unsure = this.nextOf(place => undecided(place) && !this.isSure(place), from)
+    if (unsure || this.data.whole) return this.go(unsure || this.nextOf(undecided, from))
+    this.send("view", { place: this.cursor, group: this.group, asks: ++this.asks }) // it lies beyond what was sent
   }
   go(place) {
     if (!place) return
@@ -116,7 +135,7 @@ class Desk {
     clearTimeout(this.viewTimer)
     this.viewTimer = setTimeout(() => this.view(), 500)
   }
-  view() { this.send("view", { place: this.cursor }) }
+  view() { this.send("view", { place: this.cursor, group: this.group }) }
   decide(kind, places, more = {}) {
     if (!places.length) return
     const seen = Object.fromEntries(places.map(key => [key, this.data.seqs[key] || 0]))
@@ -228,16 +247,23 @@ class Desk {
     for (const group of all) {
       bar.append(element("button", {
         type: "button", "aria-pressed": String(this.group === group.key), "data-group": group.key,
-        onclick: () => { this.group = group.key; const first = this.shown()[0]; if (first && !this.shown().includes(this.at())) this.go(first); else this.draw() },
+        onclick: () => this.chooseGroup(group.key),
       }, group.title, " ", element("span", { class: "number muted" }, this.groupFigures(group))))
     }
     return bar
   }
+  // Decided here and not yet acknowledged: laid over the figures of the server, which knows the whole draft.
+  newly(wanted) {
+    return this.data.places.filter(place => !this.data.standing[place.key] && this.standing(place.key) && wanted(place)).length
+  }
+  inGroup(place, group) {
+    if (group === "conflicts") return place.conflict
+    if (group === "missing") return !place.readings.length
+    return place.readings.length > 0 && (group === "all" || place.group === group)
+  }
+  decidedIn(group) { return group.decided + this.newly(place => this.inGroup(place, group.key)) }
   groupFigures(group) {
-    const places = this.data.places.filter(place => group.key === "all" ? place.readings.length : group.key === "missing" ? !place.readings.length
-      : group.key === "conflicts" ? place.conflict && !this.standing(place.key) : place.group === group.key && place.readings.length)
-    if (group.key === "conflicts") return String(places.length)
-    return `${places.filter(place => this.standing(place.key)).length}/${places.length}`
+    return group.key === "conflicts" ? String(group.places - this.decidedIn(group)) : `${this.decidedIn(group)}/${group.places}`
   }
   stateMark(place) {
     const stands = this.standing(place.key)
@@ -332,7 +358,7 @@ class Desk {
     const place = this.at()
     const none = !place || !place.readings.length
     return element("div", { class: "bar" }, this.button("accept", "primary", none), this.button("edit", "", !place), this.button("reject", "", none),
-      this.button("unknown", "", !place), this.button("unsure"), element("span", { class: "gap" }), this.button("undo"))
+      this.button("unknown", "", !place), this.button("unsure"))
   }
   drawFoot() {
     const open = this.sureOnes()
@@ -341,15 +367,13 @@ class Desk {
       this.outbox.length ? element("span", { class: "muted" }, this.words("saving")) : null, element("span", { class: "gap" }),
       element("button", { type: "button", disabled: !open.length, "data-act": "sure", onclick: () => this.act("sure") },
         this.words("accept_sure", { count: this.above(open).length, above: this.threshold.toFixed(2) }), this.hint("sure")),
+      this.button("undo"),
       element("button", { type: "button", "aria-label": this.words("help"), onclick: () => this.act("help") }, "?"))
   }
   figures() {
-    const places = this.data.places.filter(place => place.readings.length)
-    return {
-      decided: places.filter(place => this.standing(place.key)).length, places: places.length,
-      conflicts: places.filter(place => place.conflict && !this.standing(place.key)).length,
-      missing: this.data.places.filter(place => !place.readings.length && !this.standing(place.key)).length,
-    }
+    const of = key => this.data.groups.find(group => group.key === key) || { key, places: 0, decided: 0 }
+    const open = group => group.places - this.decidedIn(group)
+    return { decided: this.decidedIn(of("all")), places: of("all").places, conflicts: open(of("conflicts")), missing: open(of("missing")) }
   }
   sureOnes() {
     return this.data.places.filter(place => place.readings.length && !place.conflict && !this.standing(place.key))

@@ -34,6 +34,13 @@ _GROUP_OF: tuple[tuple[tuple[str, ...], Group], ...] = (
     (("mmio.", "register.", "reset.", "interrupts."), "addresses"),
 )
 
+_SAID = (
+    {"degC": "°C", "degC/W": "°C/W"}
+    | {word: word + "s" for word in ("bit", "way", "set", "line", "stage", "cycle", "beat", "word", "MAC")}
+    | {"entry": "entries"}
+)
+"""Units as people say them of more than one."""
+
 EXPECTED: tuple[str, ...] = (
     "cpu.clock_hz",
     "cpu.cores",
@@ -155,7 +162,15 @@ def amount(value: object, unit_name: str | None) -> str:
     if isinstance(written, str):
         return written
     plain = f"{written:,}" if isinstance(written, int) and abs(written) >= 10_000 else f"{written}"
-    return plain if not unit_name or unit_name in ("count", "addr", "irq", "rel") else f"{plain} {unit_name}"
+    if not unit_name or unit_name in ("count", "addr", "irq", "rel", "ratio"):
+        return plain
+    return f"{plain} {_SAID.get(unit_name, unit_name) if number != 1 else unit_name}"
+
+
+@functools.lru_cache(maxsize=16)
+def digest_of(draft: SpecDraft) -> str:
+    """The draft's digest, worked out once: a draft of thousands of registers takes a while."""
+    return draft.digest
 
 
 @kept_by_file

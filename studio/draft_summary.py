@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.decision_log import read_log
-from studio.draft_places import draft_in
+from studio.draft_places import digest_of, draft_in
 from studio.draft_state import counts, standing
 
 
@@ -24,6 +24,6 @@ class Summary:
 def summary(path: Path) -> Summary:
     """The figures of the draft in a file; raises InputError where it cannot be read."""
     draft = draft_in(path)
-    figures = counts(draft, standing(read_log(draft.digest)))
+    figures = counts(draft, standing(read_log(digest_of(draft))))
     names = tuple(source.file_name for source in draft.sources.values())
     return Summary(draft.chip, names, figures.places, figures.decided, figures.conflicts)

@@ -14,7 +14,6 @@ from studio.workspace import choose_workspace, workspace_folder
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-inline: 1.75rem; }
-[data-testid="stSidebar"][aria-expanded="true"] { min-width: 208px; max-width: 208px; }
 </style>"""
 """Less room around what people read; no setting of the theme does this."""
 PAGES_FOLDER = Path(__file__).parents[1] / "pages"

@@ -33,7 +33,6 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "home_more": {"en": "and {count} more"},
     "home_nothing_waits": {"en": "Nothing waits for you."},
-    "home_pair": {"en": "Model × chip"},
     "home_rows": {"en": "Model × chip"},
     "home_sample": {
         "en": "**No manual or model at hand?** The sample is the data sheet of an invented chip, Tarnholt V200, with a "
@@ -51,6 +50,9 @@ TEXTS: dict[str, dict[str, str]] = {
     "start_manual_hint": {"en": "PDF, register workbook, SVD or device tree: it is read into a draft of values."},
     "start_model": {"en": "A model"},
     "start_model_hint": {"en": "ONNX: its operators, sizes and times on the chip."},
+    "spec_keep": {"en": "Keep it"},
+    "spec_kept": {"en": "{file} is in the workspace."},
+    "spec_upload": {"en": "A spec as YAML; it is checked line by line"},
     "start_spec": {"en": "A spec file"},
     "start_spec_hint": {"en": "Values of a chip that people have accepted, with where each comes from."},
     "state_blocked": {"en": "not yet"},

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, write_bytes
+from metainfer_core.spec.yaml_file import parse_spec
 from studio.jobs import Job, Order, start
 from studio.workspace import folder_for, hidden_folder
 
 ENDINGS = ("pdf", "xlsx", "csv", "svd", "dts", "dtsi", "dtb")
-UPLOAD_LIMIT_MEGABYTES = 512
+UPLOAD_LIMIT_MEGABYTES = 500
 _CHIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 
 
@@ -34,6 +35,20 @@ def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100] or "document"
     path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe}.{ending.lower()}"
     write_bytes(path, data, "upload", mode=0o600)
+    return path
+
+
+def take_in_spec(name: str, data: bytes, workspace: Path | None = None) -> Path:
+    """Keeps a spec file that is right, as `specs/<name>_v<version>.yaml`; raises InputError with its first fault."""
+    spec = parse_spec(data, name)
+    if not _CHIP.fullmatch(spec.name):
+        raise InputError(
+            f"{name}: {spec.name!r} cannot be the name of a file.", fix="Use letters, digits and `_ . + -`."
+        )
+    path = folder_for("spec", workspace) / f"{spec.name}_v{spec.version}.yaml"
+    if path.exists():
+        raise InputError(f"{path.name} is there already.", "A version is never changed.", "Give it a higher version.")
+    write_bytes(path, data, "hardware spec")
     return path
 
 

@@ -2,9 +2,12 @@ from drafts import CLOCK, DMA, OTP, ROM, desk, small_draft, with_draft
 from screens import screen
 
 from metainfer_core.spec.yaml_file import read_spec
-from studio.confirm_desk import KEYS, take, title
+from studio import desk_data as desk_data_module
 from studio.decision_log import read_log
-from studio.draft_state import standing
+from studio.desk_data import KEYS, View, desk_data, title
+from studio.desk_messages import take
+from studio.draft_places import missing
+from studio.draft_state import Standing, standing
 from studio.texts import text
 
 WINDOW = "a" * 16
@@ -59,6 +62,31 @@ def test_the_desk_shows_what_was_decided_and_acknowledges_it(tmp_path, monkeypat
     assert data["acked"] == {WINDOW: 2}
     assert data["seqs"] == {ROM: 1, DMA: 2}
     assert data["standing"][ROM] == {"kind": "accept", "actor": "ada", "index": 2, "given": ""}
+
+
+def test_a_large_draft_is_sent_around_the_place_that_is_looked_at(monkeypatch):
+    monkeypatch.setattr(desk_data_module, "SHOWN_PLACES", 2)
+    draft = small_draft()
+    sent = desk_data(draft, (), [], "ada", View(place=CLOCK))
+    assert (sent["whole"], [place["key"] for place in sent["places"]]) == (False, [ROM, CLOCK])
+    assert [place["key"] for place in desk_data(draft, (), [], "ada", View(group="movement"))["places"]] == [
+        DMA,
+        *_dma(),
+    ]
+    assert sent["groups"][0] == {"key": "all", "title": "All", "places": 4, "decided": 0}
+
+
+def test_next_unsure_leaves_out_what_is_sure_or_decided_and_comes_round():
+    draft = small_draft()
+    nothing = {}
+    decided = {ROM: Standing("accept", 1, "ada", 1)}
+    assert View(place=OTP, asks=1).at_next_unsure(draft, nothing).place == ROM
+    assert View(place=ROM, asks=2).at_next_unsure(draft, nothing) == View(OTP, "all", 2)
+    assert View(place=OTP).at_next_unsure(draft, decided).place == OTP
+    both = decided | {OTP: Standing("reject", 2, "ada")}
+    assert View(place=OTP).at_next_unsure(draft, both).place == CLOCK, "all that is left is sure"
+    assert View.of({"place": 3, "asks": "x"}) == View("3", "all", 0)
+    assert View.of(None) == View()
 
 
 def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):

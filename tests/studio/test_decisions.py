@@ -5,8 +5,9 @@ from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.yaml_file import read_spec
-from studio.confirm_desk import desk_data, take
 from studio.decision_log import append, log_path, read_log
+from studio.desk_data import View, desk_data
+from studio.desk_messages import take
 from studio.draft_state import counts, last_of, standing
 from studio.save_spec import next_version, save_version, versions_of
 
@@ -84,7 +85,7 @@ def test_what_cannot_stand_is_refused_with_the_reason_and_not_written(tmp_path, 
     assert refused["why"].startswith(why)
     assert (refused["window"], refused["number"]) == (ONE, 1)
     assert read_log(DRAFT.digest, tmp_path) == ()
-    assert desk_data(DRAFT, (), [refused], "ada", "", tmp_path)["acked"] == {ONE: 1}
+    assert desk_data(DRAFT, (), [refused], "ada", View(), tmp_path)["acked"] == {ONE: 1}
 
 
 @pytest.mark.parametrize("message", [None, 3, {}, {"window": "x", "events": []}, {"window": ONE, "events": [{}]}])

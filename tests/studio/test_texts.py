@@ -1,6 +1,7 @@
 import re
 from pathlib import Path
 
+from studio.desk_data import KEYS, WORDS
 from studio.frame import PAGES
 from studio.texts import TEXTS
 
@@ -13,8 +14,14 @@ def test_every_text_that_is_used_exists_and_every_text_is_used():
     used = set(re.findall(r"\btext\(\s*\"(\w+)\"", code)) | {f"page_{name}" for name, _ in PAGES}
     assert used <= set(TEXTS)
     # A key may be put together: text(f"state_{station.state}").
-    beginnings = tuple(re.findall(r"\btext\(\s*f\"(\w+_)\{", code))
-    unused = {key for key in TEXTS if f'"{key}"' not in code and not key.startswith(beginnings)}
+    beginnings = tuple(re.findall(r"\btext\(\s*f[\"'](\w+_)\{", code))
+    desk = (ROOT / "studio" / "confirm_desk.js").read_text()
+    said_by_desk = {WORDS + word for word in re.findall(r"\"(\w+)\"", desk)} | {f"{WORDS}{act}" for act, _, _ in KEYS}
+    beginnings += tuple(WORDS + word for word in re.findall(r"`(\w+_)\$\{", desk))
+    assert {WORDS + word for word in re.findall(r"\bwords\(\"(\w+)\"", desk)} <= set(TEXTS)
+    unused = {
+        key for key in TEXTS if f'"{key}"' not in code and key not in said_by_desk and not key.startswith(beginnings)
+    }
     assert unused == set()
 
 
