@@ -15,6 +15,10 @@ from metainfer_core.graph.shapes import static_shape
 FOLD_LIMIT_BYTES = 16 << 20
 """A larger result is folded only if it is no larger than the constants it is made from."""
 
+FOLD_TOTAL_BYTES = 1 << 30
+FOLDS_PER_CONSTANT = 8
+"""All results of folding together: this much, and so many times the constants that the model came with."""
+
 NOT_FOLDED = frozenset(
     {
         # Random: every run gives other values.
@@ -34,11 +38,29 @@ def is_foldable(node: ir.Node) -> bool:
     )
 
 
-def too_large(node: ir.Node) -> int | None:
-    """Bytes of the result where folding would bloat the model, else None. The node's outputs are inferred already."""
-    made = sum(math.prod(static_shape(value) or ()) * _item_bytes(value) for value in node.outputs)
-    read = sum(value.const_value.nbytes for value in node.inputs if value is not None and value.const_value is not None)
-    return math.ceil(made) if made > FOLD_LIMIT_BYTES and made > read else None
+class FoldBudget:
+    """What folding may still add to a model: constants made of constants could otherwise double without end.
+
+    Args:
+        model: The model before anything is folded.
+    """
+
+    def __init__(self, model: ir.Model) -> None:
+        tensors = [value.const_value for value in model.graph.initializers.values()]
+        self._left = FOLD_TOTAL_BYTES + FOLDS_PER_CONSTANT * sum(tensor.nbytes for tensor in tensors if tensor)
+
+    def too_large(self, node: ir.Node) -> int | None:
+        """Bytes of the result where folding would bloat the model, else None, and the bytes are taken.
+
+        The node's outputs are inferred already.
+        """
+        made = math.ceil(sum(math.prod(static_shape(value) or ()) * _item_bytes(value) for value in node.outputs))
+        constants = {value for value in node.inputs if value is not None}
+        read = sum(value.const_value.nbytes for value in constants if value.const_value is not None)
+        if (made > FOLD_LIMIT_BYTES and made > read) or made > self._left:
+            return made
+        self._left -= made
+        return None
 
 
 def evaluate(node: ir.Node, opset_imports: dict[str, int]) -> list[ir.TensorProtocol] | None:

@@ -17,7 +17,7 @@ import onnx_ir.passes.common as passes
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.control_flow import ControlFlow
 from metainfer_core.graph.edit import Editor
-from metainfer_core.graph.evaluate import evaluate, is_foldable, too_large
+from metainfer_core.graph.evaluate import FoldBudget, evaluate, is_foldable
 from metainfer_core.graph.gather_to_slice import gather_to_slice
 from metainfer_core.graph.infer_node import infer_outputs
 from metainfer_core.graph.inference_form import mask_is_all_true, no_op_reason, to_inference
@@ -78,7 +78,7 @@ def infer(
     bind_input_values(edit, input_values or {})
     bound, assumptions = bind_input_shapes(model.graph, input_shapes or {})
     edit.rewrites.extend(bound)
-    _walk(edit, progress)
+    _walk(edit, FoldBudget(model), progress)
     _remove_unused(model, edit)
     shapes = {value.name or "": static_shape(value) or () for value in model.graph.inputs}
     report = PreprocessReport(
@@ -91,7 +91,7 @@ def infer(
     return Preprocessed(model, report)
 
 
-def _walk(edit: Editor, progress: Progress) -> None:
+def _walk(edit: Editor, budget: FoldBudget, progress: Progress) -> None:
     """Folds, simplifies and infers node after node, in execution order."""
     graph = edit.graph
     for node in graph.all_nodes():
@@ -110,7 +110,7 @@ def _walk(edit: Editor, progress: Progress) -> None:
             continue
         to_inference(edit, node)
         infer_outputs(node, edit.opset_imports)
-        if not (_remove_no_op(edit, node) or _fold(edit, node)):
+        if not (_remove_no_op(edit, node) or _fold(edit, node, budget)):
             gather_to_slice(edit, node)
 
 
@@ -131,7 +131,7 @@ def _remove_no_op(edit: Editor, node: ir.Node) -> bool:
     return True
 
 
-def _fold(edit: Editor, node: ir.Node) -> bool:
+def _fold(edit: Editor, node: ir.Node, budget: FoldBudget) -> bool:
     """Replaces a node whose result is known by constants; False if it is not known.
 
     An output of the model must be made by a node: there an Identity of the constant takes the node's place and id.
@@ -144,7 +144,7 @@ def _fold(edit: Editor, node: ir.Node) -> bool:
         tensors = [_shape_or_size(node, shape)]
         why = f"The shape of its input is known: {list(shape)}."
     elif is_foldable(node):
-        size = too_large(node)
+        size = budget.too_large(node)
         if size is not None:
             edit.record("keep_large", node, f"It is constant, but would add {size:,} bytes to the model.")
             return False

@@ -169,6 +169,26 @@ def test_a_large_result_is_not_folded() -> None:
     assert "24,000,000 bytes" in kept.why
 
 
+@pytest.mark.parametrize(
+    "step",
+    ["c{next} = Concat <axis = 0> (c{at}, c{at})", "m{at} = Neg (c{at})\n c{next} = Concat <axis = 0> (c{at}, m{at})"],
+)
+def test_constants_that_double_and_double_are_not_folded_to_the_end(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metainfer_core.graph.evaluate.FOLD_LIMIT_BYTES", 64)
+    monkeypatch.setattr("metainfer_core.graph.evaluate.FOLD_TOTAL_BYTES", 2048)
+    steps = "\n".join(step.format(at=index, next=index + 1) for index in range(20))
+    model = imported_text(
+        f"""g (float[1] x) => (float[1] y) <float[1] c0 = {{1}}> {{
+            {steps}
+            s = ReduceSum (c20)
+            y = Add (x, s) }}"""
+    )
+    result = preprocess(model)
+    assert result.report.of_kind("keep_large")
+    made = sum(value.const_value.nbytes for value in result.model.graph.initializers.values() if value.const_value)
+    assert made <= 2048
+
+
 def test_weights_of_a_quantized_model_stay_integers() -> None:
     model = from_text(
         """g (float[2] x) => (float[2] y) <int8[2] w = {3,-4}, float s = {0.5}, int8 z = {0}> {
