@@ -90,11 +90,7 @@ def spec_choices() -> tuple[SpecChoice, ...]:
 
 def bound_shapes(policy: Policy) -> tuple[str, ...]:
     """The input shapes that a policy was made for, as `--input-shape` takes them."""
-    return tuple(
-        f"{action.params['input']}=[{','.join(map(str, action.params['shape']))}]"
-        for action in policy.actions
-        if action.action == "bind_shape" and {"input", "shape"} <= action.params.keys()
-    )
+    return tuple(f"{name}=[{','.join(map(str, shape))}]" for name, shape in policy.bound_shapes.items())
 
 
 def model_with(digest: str) -> Path | None:

@@ -1,0 +1,130 @@
+import json
+import re
+
+import pytest
+from fitted import NAME, PATH, fitted
+from screens import screen
+
+from metainfer_core.policy.policy import Policy
+from studio import jobs
+from studio.texts import text
+
+
+def html(page):
+    return "\n".join(each.value for each in page.get("html"))
+
+
+# Adapt
+
+
+def test_adapt_says_what_is_missing(tmp_path, monkeypatch):
+    page = screen("adapt", tmp_path, monkeypatch)
+    assert [each.value for each in page.info] == [text("adapt_no_model")]
+
+
+def test_adapt_shows_proposals_refusals_and_candidates(tmp_path, monkeypatch):
+    policy = fitted(tmp_path, a0="high")
+    refusal = {"kind": "quantize", "nodes": ["a", "b"], "reason": "It has no integer form."}
+    plain = policy.plain() | {"refusals": [refusal]}
+    (tmp_path / PATH).write_bytes(Policy.from_plain(plain).to_json())
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec="esp32s3@1.0.0")
+    assert page.text_input[0].value == "x=[1,3,8,8]"
+    shown = html(page)
+    assert "▲ 1 high" in shown
+    assert shown.count("<tr><td>") == len(policy.candidates)
+    assert re.search(r"✓ chosen</b></td><td>int8 on lx7", shown)
+    proposed, refused = page.dataframe
+    assert len(proposed.value) == 9
+    assert proposed.value.iloc[2].tolist()[:3] == ["● low", "Quantize to INT8", "conv_1"]
+    assert refused.value.values.tolist() == [["quantize", "a, b", "It has no integer form."]]
+    assert "The noise may have at most 1/100 of an output's power: about 10.0% of its size." in [
+        each.value for each in page.caption
+    ]
+
+
+def test_adapt_shows_candidates_whose_time_nobody_knows(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    plain = json.loads((tmp_path / PATH).read_bytes())
+    for candidate in plain["candidates"]:
+        candidate.pop("predicted_ms", None)
+    (tmp_path / PATH).write_bytes(Policy.from_plain(plain).to_json())
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec="esp32s3@1.0.0")
+    assert html(page).count('var(--predicted)">unknown</td>') == len(plain["candidates"])
+
+
+def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    monkeypatch.setattr(jobs, "COMMAND", ("true",))
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec="esp32s3@1.0.0")
+    page.select_slider(key="budget").set_value(30)
+    page.number_input(key="goal").set_value(2.5)
+    page.toggle(key="alone").set_value(True)
+    page.toggle(key="integers").set_value(False)
+    page.button(key="start").click().run()
+    assert not page.exception
+    (job,) = jobs.jobs(tmp_path)
+    assert (job.order.kind, job.order.subject) == ("adapt", "net.onnx")
+    assert job.order.arguments == (
+        "adapt", "--model", str(tmp_path / "net.onnx"), "--hw-spec", "esp32s3@1.0.0",
+        "--calib", str(tmp_path / "calibration.npz"), "--min-sqnr-db", "30", "--search-mode", "balanced",
+        "--precision", "float32", "--target-latency-ms", "2.5", "--output", str(tmp_path / PATH),
+        "--input-shape", "x=[1,3,8,8]",
+    )  # fmt: skip
+
+
+# Sign
+
+
+def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
+    fitted(tmp_path, a0="high")
+    page = screen("sign", tmp_path, monkeypatch, policy=PATH)
+    shown = html(page)
+    assert "9 of 9 actions block signing." in shown
+    assert "<b>! 1 needs justification</b>" in shown
+    assert "<b>○ 8 open</b>" in shown
+    assert "You sign 9 actions that fit net.onnx to esp32s3 1.0.0." in shown
+    assert page.warning[0].value == text("sign_no_releaser")
+    commands = [each.value for each in page.code]
+    assert commands[0].startswith("meta-infer keys new ")
+    assert f"--workspace {tmp_path}" in commands[1]
+    assert commands[2].splitlines() == [
+        f"meta-infer sign {tmp_path / PATH} \\",
+        f"  --model {tmp_path / 'net.onnx'} \\",
+        "  --hw-spec esp32s3@1.0.0 \\",
+        f"  --key {commands[0].rsplit(' ', 1)[1]} \\",
+        f"  --workspace {tmp_path} \\",
+        f"  --output {NAME}.bundle",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"{", "this is not JSON"),
+        (b"{}", "is not signed"),
+        (b'{"payloadType": "x", "payload": "", "signatures": []}', "is not signed"),
+        (b'{"payloadType": "x", "payload": "", "signatures": 7}', "this is not a signed envelope"),
+        (b"\xff\xfe", "is not UTF-8"),
+    ],
+)
+def test_what_is_no_bundle_is_not_kept(tmp_path, monkeypatch, data, said):
+    fitted(tmp_path)
+    page = screen("sign", tmp_path, monkeypatch, policy=PATH)
+    page.file_uploader(key="dropped").upload("a.bundle", data).run()
+    assert not page.exception
+    assert said in html(page) + "".join(error.value.replace("\\", "") for error in page.error)
+    assert not list(tmp_path.rglob("*.bundle"))
+
+
+# Build report
+
+
+def test_no_package_teaches(tmp_path, monkeypatch):
+    page = screen("report", tmp_path, monkeypatch)
+    assert text("report_empty_lead") in html(page)
+
+
+def test_a_package_without_its_report_says_so(tmp_path, monkeypatch):
+    (tmp_path / "a.bin").write_bytes(b"x")
+    page = screen("report", tmp_path, monkeypatch)
+    assert "a\\.report\\.json" in page.warning[0].value
