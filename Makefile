@@ -24,5 +24,11 @@ test-full: setup ## What `make test` does, and everything that takes longer
 lint: setup ## Lint, types and import contracts only
 	tools/test.sh --lint
 
+docs: setup ## Write the reference pages of docs/ from the code
+	.venv/bin/python tools/make_reference.py
+
+golden: setup ## Write the golden files of tests/golden; read the difference before committing it
+	.venv/bin/python tests/golden/golden_files.py
+
 clean: ## Remove the virtual environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

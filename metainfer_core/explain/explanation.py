@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from metainfer_core.actions.action import Reason
@@ -120,7 +121,10 @@ def _words(action: PolicyAction) -> str:
     if "with" in action.params:
         return f"{action.action} with {', '.join(map(str, action.params['with']))}"
     if "memory" in action.params:
-        return f"{action.action} in {action.params['memory']}"
+        places = action.params["memory"]
+        return (
+            f"{action.action} in {', '.join(sorted(set(places.values()))) if isinstance(places, Mapping) else places}"
+        )
     return action.action.replace("_", " ")
 
 
@@ -180,7 +184,8 @@ def _predicted(action: PolicyAction) -> tuple[str, ...]:
     lines = []
     if action.evidence.predicted_time_us is not None:
         low, high = action.evidence.predicted_time_us
-        lines.append(f"time changes by {low:+.1f} to {high:+.1f} µs on the spec")
+        by = "not change" if max(abs(low), abs(high)) < 0.05 else f"change by {low:+.1f} to {high:+.1f} µs"
+        lines.append(f"time will {by} on the spec")
     if action.evidence.predicted_bytes is not None:
         lines.append(f"bytes moved change by {action.evidence.predicted_bytes:+,}")
     return tuple(lines) or ("No prediction.",)

@@ -339,7 +339,7 @@ def _why(
         )
         reasons.append(Reason(claim="Its values move between quantized neighbours without a conversion.", law=law))
     if calibration is not None:
-        reasons.append(Reason(claim=f"The ranges come from {calibration.samples} samples of {calibration.data}."))
+        reasons.append(Reason(claim=f"The ranges come from {calibration.data}."))
     return tuple(reasons)
 
 
