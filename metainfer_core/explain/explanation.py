@@ -136,21 +136,24 @@ def _first_sentence(kind_name: str) -> str:
 
 
 def _why_without_evidence(action: PolicyAction, spec: HardwareSpec) -> tuple[Because, ...]:
-    """What the spec alone says about an action that came without reasons."""
-    stated = Because(claim="The policy states this action without a reason.")
+    """What the spec and this version say about an action that came without reasons."""
+    found = [Because(claim="The policy states this action without a reason.")]
+    bits = action.params.get("bit_width", 8)
+    if bits != 8:
+        claim = f"Kernels exist for INT8 alone: with {bits} bits this action is refused when it is applied."
+        found.append(Because(claim=claim))
     target = action.params.get("target_hw")
     if target is None:
-        return (stated,)
+        return tuple(found)
     unit = spec.compute_units.get(str(target))
     if unit is None:
         known = ", ".join(spec.compute_units) or "none"
         claim = f"Its target {target} is not a compute unit of this spec; the units are: {known}."
-        return stated, Because(claim=claim, spec_field="compute_units", source=source_of(spec, "compute_units"))
+        return *found, Because(claim=claim, spec_field="compute_units", source=source_of(spec, "compute_units"))
     field = f"compute_units.{target}.data_types"
     types = ", ".join(unit.data_types) or UNKNOWN
-    return stated, Because(
-        claim=f"Its target {target} computes in: {types}.", spec_field=field, value=types, source=source_of(spec, field)
-    )
+    claim = f"Its target {target} computes in: {types}."
+    return *found, Because(claim=claim, spec_field=field, value=types, source=source_of(spec, field))
 
 
 def _measured(action: PolicyAction) -> tuple[str, ...]:
