@@ -75,19 +75,24 @@ def _bring_spec() -> None:
 
 def _waiting(found: tuple[Row, ...]) -> None:
     unread = len(files_of("manual")) if not any(row.chip for row in found) else 0
-    steps = [(row, row.next) for row in found if row.next and row.model and row.chip]
-    st.subheader(text("home_waiting"))
+    steps: dict[tuple[str, str], tuple[Row, Station]] = {}
+    for row in found:
+        station = row.next
+        if station and row.chip and (row.model or station.name == "spec"):
+            steps.setdefault((station.page, str(sorted(station.parameters.items()))), (row, station))
+    st.header(text("home_waiting"))
     if unread:
         _link("manuals", {}, text("home_unread", count=unread), ":material/arrow_forward:")
     if not steps and not unread:
         st.caption(text("home_nothing_waits"))
-    for row, station in steps[:5]:
-        label = f"{text(f'do_{station.name}')} · {plain_words(row.model)} × {plain_words(row.chip)}"
-        _link(station.page, station.parameters, label, ":material/arrow_forward:", station.sentence)
+    for row, station in list(steps.values())[:5]:
+        about = plain_words(row.chip if station.name == "spec" else f"{row.model} × {row.chip}")
+        label = f"**{text(f'do_{station.name}')}** · {about} · {plain_words(station.sentence)}"
+        _link(station.page, station.parameters, label, ":material/arrow_forward:")
 
 
 def _table(found: tuple[Row, ...]) -> None:
-    st.subheader(text("home_rows"))
+    st.header(text("home_rows"))
     with st.container(border=True, key="stations"):
         head = st.columns(WIDTHS)
         for column, name in zip(head[1:], NAMES, strict=True):

@@ -79,7 +79,7 @@ def _chip_of(name: str) -> str:
 
 
 def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
-    st.subheader(text("manuals_drafts"))
+    st.header(text("manuals_drafts"))
     if not drafts:
         st.caption(text("manuals_no_drafts" if has_manuals else "manuals_nothing"))
         return

@@ -303,11 +303,11 @@ class Desk {
   }
   drawCard() {
     const place = this.at()
-    const card = element("div", { class: "card", "aria-live": "polite" })
+    const card = element("div", { class: "card", tabindex: "0", role: "region", "aria-label": this.words("card") })
     if (!place) { card.append(element("p", { class: "muted" }, this.words("nothing_here"))); return card }
     const stands = this.standing(place.key)
     const reading = this.reading(place)
-    card.append(element("h3", {}, place.title, place.instance ? ` · ${place.instance}` : ""))
+    card.append(element("h2", {}, place.title, place.instance ? ` · ${place.instance}` : ""))
     card.append(element("div", { class: "big" }, stands && stands.kind === "edit" ? stands.given : reading ? reading.value : this.words("not_there")))
     for (const refused of this.data.refused) {
       if (refused.places.includes(place.key)) card.append(element("div", { class: "notice", role: "alert" }, refused.why))
@@ -330,7 +330,7 @@ class Desk {
     if (reading && reading.text) card.append(element("div", { class: "quote" }, reading.text))
     if (place.readings.length > 1) {
       const others = element("div", { class: "others", "aria-label": this.words("alternatives") })
-      others.append(element("div", { class: "muted" }, this.words(place.conflict ? "alternatives_conflict" : "alternatives")))
+      others.append(element("div", { class: "muted" }, this.words(!place.conflict ? "alternatives" : place.mixed ? "alternatives_mixed" : "alternatives_conflict")))
       place.readings.forEach((one, number) => others.append(element("button", {
         type: "button", "data-choose": String(number + 1), "aria-pressed": String(one === reading && !!stands), onclick: () => this.choose(place, one),
       }, element("kbd", {}, String(number + 1)), element("span", {}, one.value, one.instance ? ` · ${one.instance}` : ""),
@@ -392,7 +392,7 @@ class Desk {
       this.data.thresholds.map(one => element("option", { value: String(one), selected: one === this.threshold }, one.toFixed(2))))
     return this.overlay(this.words("sure_title", { count: open.length, above: this.threshold.toFixed(2) }),
       element("label", {}, this.words("threshold"), " ", choice),
-      element("div", { class: "scroll" }, open.map(place => {
+      element("div", { class: "scroll", tabindex: "0" }, open.map(place => {
         const box = element("input", { type: "checkbox", checked: true })
         boxes.set(place.key, box)
         return this.row(place, box, "label")
@@ -401,12 +401,12 @@ class Desk {
         element("button", { type: "button", onclick: () => { this.panel = null; this.draw() } }, this.words("edit_cancel"))))
   }
   drawHelp() {
-    return this.overlay(this.words("help"), element("dl", { class: "facts scroll" }, this.data.keys.map(one =>
+    return this.overlay(this.words("help"), element("dl", { class: "facts scroll", tabindex: "0" }, this.data.keys.map(one =>
       [element("dt", {}, element("kbd", {}, one.shown)), element("dd", {}, this.words(one.act))])),
       element("div", { class: "bar" }, element("button", { type: "button", onclick: () => { this.panel = null; this.draw() } }, this.words("close"))))
   }
   overlay(title, ...children) {
-    const sheet = element("div", { class: "sheet-of", role: "dialog", "aria-modal": "true", "aria-label": title }, element("h3", {}, title), ...children)
+    const sheet = element("div", { class: "sheet-of", role: "dialog", "aria-modal": "true", "aria-label": title }, element("h2", {}, title), ...children)
     return element("div", { class: "veil", onclick: event => { if (event.target === event.currentTarget) { this.panel = null; this.draw() } } }, sheet)
   }
 
@@ -466,7 +466,7 @@ class Desk {
     view.scrollLeft = fits ? 0 : sheet.offsetLeft + Math.min((box[0] + box[2]) / 2 * scale - view.clientWidth / 2, box[0] * scale - 24)
   }
   drawCrops(place, current) {
-    const crops = element("div", { class: "crops" })
+    const crops = element("div", { class: "crops", tabindex: "0", role: "group", "aria-label": this.words("alternatives_conflict") })
     place.readings.forEach((reading, number) => {
       const cut = element("div", { class: "cut" })
       const crop = element("button", { class: "crop", type: "button", "aria-pressed": String(reading === current && !!this.standing(place.key)),

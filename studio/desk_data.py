@@ -177,6 +177,7 @@ def place_data(draft: SpecDraft, place: Place) -> dict[str, Any]:
         "instance": place.instance,
         "group": place.group,
         "conflict": place.is_conflict,
+        "mixed": len({draft.candidates[index].instance for index in place.indexes}) > 1,
         "meaning": FIELDS[place.field].meaning if place.field in FIELDS else "",
         "readings": [_reading(draft.candidates[index], index, place.key) for index in place.indexes],
     }

@@ -21,9 +21,9 @@ class Summary:
     conflicts: int
 
 
-def summary(path: Path) -> Summary:
+def summary(path: Path, workspace: Path | None = None) -> Summary:
     """The figures of the draft in a file; raises InputError where it cannot be read."""
     draft = draft_in(path)
-    figures = counts(draft, standing(read_log(digest_of(draft))))
+    figures = counts(draft, standing(read_log(digest_of(draft), workspace)))
     names = tuple(source.file_name for source in draft.sources.values())
     return Summary(draft.chip, names, figures.places, figures.decided, figures.conflicts)

@@ -22,6 +22,7 @@ from review_store.decide import current_state
 from review_store.log import DATABASE, EventLog
 from review_store.workspace import trust_path
 from studio.documents import file_digest
+from studio.draft_summary import summary
 from studio.file_cache import kept_by_file
 from studio.texts import text
 from studio.workspace import WorkspaceFile, workspace_files, workspace_folder
@@ -31,6 +32,7 @@ T = TypeVar("T")
 NAMES: tuple[Name, ...] = ("manual", "spec", "policy", "review", "signed", "built")
 State = Literal["done", "next", "blocked"]
 PACKAGE_LIMIT = 1024 * MEBIBYTE
+COUNTED_BYTES = MEBIBYTE // 2
 _CHIP = re.compile(rb"^chip: *[\"']?([^\"'\n]{1,200})", re.MULTILINE)
 
 
@@ -136,7 +138,7 @@ class _Known:
                 "spec", "done", text("station_spec_done", version=versions[-1][1].version), "confirm", parameters
             )
         if draft:
-            return Station("spec", "next", text("station_spec_next"), "confirm", parameters)
+            return Station("spec", "next", _left_to_decide(draft, self.root), "confirm", parameters)
         return Station("spec", "blocked", text("station_spec_blocked"), "confirm")
 
     def _policy(
@@ -238,6 +240,17 @@ def _read(files: Iterable[WorkspaceFile], kind: str, read: Callable[[Path], T]) 
                 yield file, read(file.path)
             except (MetaInferError, OSError):
                 continue
+
+
+def _left_to_decide(draft: WorkspaceFile, root: Path) -> str:
+    """How far people are with a draft; of a very large one only that it waits, because reading it takes seconds."""
+    if draft.size_bytes > COUNTED_BYTES:
+        return text("station_spec_next")
+    try:
+        told = summary(draft.path, root)
+    except MetaInferError as error:
+        return error.what
+    return text("station_spec_count", decided=told.decided, places=told.places, conflicts=told.conflicts)
 
 
 def _chip(path: Path) -> str:

@@ -81,6 +81,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "station_signed_next": {"en": "Every action is approved: it can be signed."},
     "station_spec": {"en": "Spec"},
     "station_spec_blocked": {"en": "No manual of this chip has been read."},
+    "station_spec_count": {"en": "{decided} of {places} values are decided, {conflicts} conflicts are open."},
     "station_spec_done": {"en": "Version {version} is accepted."},
     "station_spec_next": {"en": "Confirm the values of the draft and save a version."},
     # Manuals
@@ -123,10 +124,12 @@ TEXTS: dict[str, dict[str, str]] = {
     "desk_accept_sure": {"en": "Accept the {count} above {above}"},
     "desk_alternatives": {"en": "Also found in the documents"},
     "desk_alternatives_conflict": {"en": "The documents contradict each other: choose one"},
+    "desk_alternatives_mixed": {"en": "The spec has one place for these: choose what it shall hold"},
     "desk_by_accept": {"en": "accepted by {actor}"},
     "desk_by_edit": {"en": "given by {actor}, kept as assumed"},
     "desk_by_reject": {"en": "rejected by {actor}"},
     "desk_by_unknown": {"en": "left unknown by {actor}"},
+    "desk_card": {"en": "The current value"},
     "desk_close": {"en": "Close"},
     "desk_conflict": {"en": "{count} readings differ"},
     "desk_decided_meanwhile": {

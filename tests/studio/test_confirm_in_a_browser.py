@@ -117,7 +117,7 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     # By mouse: a row, then the button; by hand: a value with its unit, typed while keys are letters and not acts.
     cache = desk.locator('.row[data-place="compute_units.cpu.l2_cache.size_bytes"]')
     cache.click()
-    expect(desk.locator(".card h3")).to_have_text("CPU L2 cache size")
+    expect(desk.locator(".card h2")).to_have_text("CPU L2 cache size")
     expect(desk.locator(".card .big")).to_have_text("512 KiB")
     desk.get_by_role("button", name="Accept", exact=True).click()
     expect(cache.locator(".mark-of")).to_have_text("✓")
