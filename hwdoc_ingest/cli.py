@@ -13,6 +13,7 @@ from hwdoc_ingest.fields import candidate_json
 from hwdoc_ingest.read_many import read_many
 from hwdoc_ingest.reading import Reading
 from metainfer_core.cli import console
+from metainfer_core.cli.streams import tell
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import write_bytes
 from metainfer_core.spec.draft_file import write_draft
@@ -48,7 +49,7 @@ def ingest(
         raise outcomes[0]
     failed = [outcome for outcome in outcomes if isinstance(outcome, MetaInferError)]
     for error in failed:
-        typer.echo(str(error), err=True)
+        tell(str(error))
     if output is not None and readings:
         write_bytes(output, write_draft(draft(chip.strip(), readings)), "draft")
     answers = [_answer(path, outcome) for path, outcome in zip(documents, outcomes, strict=True)]
@@ -60,8 +61,7 @@ def ingest(
 
 def _answer(path: Path, outcome: Reading | MetaInferError) -> dict[str, Any]:
     if isinstance(outcome, MetaInferError):
-        told = {"kind": type(outcome).__name__, "what": outcome.what, "why": outcome.why, "fix": outcome.fix}
-        return {"doc": path.name, "candidates": [], "error": told}
+        return {"doc": path.name, "candidates": [], "error": console.error_answer(outcome)}
     candidates = [candidate_json(candidate) for candidate in outcome.candidates]
     return {"doc": path.name, "candidates": candidates, "notes": list(outcome.notes)}
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
-import typer
-
-from metainfer_core.cli import console
 from metainfer_core.errors import InputError
+
+if TYPE_CHECKING:
+    import typer
+
+    from metainfer_core.cli.console import AddCommands
 
 GROUP = "metainfer.commands"
 OWN_PACKAGES = ("metainfer_core", "hwdoc_ingest", "review_store", "studio")
@@ -30,6 +33,8 @@ def build_app(command: str | None = None) -> typer.Typer:
     Raises:
         InputError: The command needs an extra that is not installed. In the whole tree it is left out instead.
     """
+    import typer
+
     app = typer.Typer(
         name="meta-infer",
         help="Fits an AI model to a chip, and lets people stand behind every decision.",
@@ -59,12 +64,17 @@ def build_app(command: str | None = None) -> typer.Typer:
 def main() -> None:
     """Entry point of the command `meta-infer`."""
     command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
+    try:
+        from metainfer_core.cli import console  # here, so that Ctrl-C while it loads is answered too
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(130)
     console.run(lambda: build_app(command))
 
 
-def _load(entry: EntryPoint) -> console.AddCommands:
+def _load(entry: EntryPoint) -> AddCommands:
     try:
-        loaded: console.AddCommands = entry.load()
+        loaded: AddCommands = entry.load()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(entry.module.partition(".")[0])
         if extra is None or (error.name or "").partition(".")[0] in OWN_PACKAGES:

@@ -47,6 +47,7 @@ from metainfer_core.spec.library import load as load_spec
 from metainfer_core.values import read_json, sha256
 from metainfer_core.verify.reference import run_reference
 from metainfer_core.verify.report import BuildReport
+from metainfer_core.verify.samples import read_arrays
 
 PACKAGE_LIMIT_BYTES = 2 << 30
 Target = Annotated[str, typer.Option("--target", help="The hardware backend package; see `meta-infer targets`.")]
@@ -145,7 +146,7 @@ def run_command(
 ) -> None:
     """Run a package on inputs and show its outputs."""
     loaded = _package(package)
-    execution = execute(loaded, _inputs(data), repeat=repeat, warm_up=1 if repeat > 1 else 0)
+    execution = execute(loaded, read_arrays(data, "input file"), repeat=repeat, warm_up=1 if repeat > 1 else 0)
     if output is not None:
         buffer = io.BytesIO()
         np.savez(buffer, **execution.outputs)  # type: ignore[arg-type]
@@ -243,19 +244,6 @@ def _write(output: Path, compiled: pipeline.Compiled, report: BuildReport, as_js
 
 def _package(path: Path) -> Package:
     return read_package(read_bytes(path, "package", PACKAGE_LIMIT_BYTES), str(path))
-
-
-def _inputs(path: Path) -> dict[str, np.ndarray]:
-    data = read_bytes(path, "input file", PACKAGE_LIMIT_BYTES)
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, AttributeError) as error:
-        raise InputError(
-            f"{path}: this is not a .npz file of plain arrays.",
-            f"{error}.",
-            "Save it with numpy.savez(path, name=array).",
-        ) from error
 
 
 def _head(array: np.ndarray, count: int = 6) -> list[float]:

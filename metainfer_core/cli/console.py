@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, cast
 
 import typer
@@ -16,7 +17,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from typer.exceptions import TyperException
 
-from metainfer_core.errors import DefectError, MetaInferError
+from metainfer_core.cli import streams
+from metainfer_core.errors import DefectError, InputError, MetaInferError, NotTrustedError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 """The option that every command has."""
@@ -34,21 +36,24 @@ AddCommands = Callable[[typer.Typer], None]
 
 def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
     """Runs a command tree (or what builds it) and exits: every expected error is one message, never a traceback."""
+    streams.settle()
     try:
         app = tree if isinstance(tree, typer.Typer) else tree()
         status = app(standalone_mode=False)
     except typer.Abort:
-        _leave(130, "Interrupted.")
+        _interrupted()
     except TyperException as error:  # wrong options or arguments; its message is the usage and what is wrong
-        cast(Any, error).show()
-        _leave(2, "", what=error.format_message())
+        usage = io.StringIO()
+        cast(Any, error).show(file=usage)
+        _leave(2, usage.getvalue(), what=error.format_message())
     except MetaInferError as error:
-        _leave(error.exit_status, str(error), what=error.what, why=error.why, fix=error.fix, kind=type(error).__name__)
+        _leave(error.exit_status, str(error), **error_answer(error))
     except KeyboardInterrupt:
-        _leave(130, "Interrupted.")
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _interrupted()
+    except MemoryError:
+        what = "This needs more memory than this machine has to give."
+        fix = "Give smaller input shapes or less data, or use a machine with more memory."
+        _leave(1, f"{what}\n{fix}", what=what, why="", fix=fix, kind="UnsupportedError")
     except Exception as error:  # the last border: whatever else happens is our own defect
         if os.environ.get("METAINFER_TRACEBACK"):
             traceback.print_exc()
@@ -57,24 +62,40 @@ def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
             "",
             "Run again with METAINFER_TRACEBACK=1 and report what it prints.",
         )
-        _leave(defect.exit_status, str(defect), what=defect.what, fix=defect.fix, kind="DefectError")
+        _leave(defect.exit_status, str(defect), **error_answer(defect))
     else:
         if status == 130:  # typer has turned Ctrl-C into a status
-            _leave(130, "Interrupted.")
+            _interrupted()
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def _leave(status: int, text: str, what: str = "", why: str = "", fix: str = "", kind: str = "UsageError") -> None:
-    if "--json" in sys.argv and what:
-        sys.stdout.write(json.dumps({"error": {"kind": kind, "what": what, "why": why, "fix": fix}}) + "\n")
-    if text:
-        sys.stderr.write(text.rstrip() + "\n")
+def error_answer(error: MetaInferError) -> dict[str, str]:
+    """What `--json` tells about an error."""
+    told = {"kind": type(error).__name__, "what": error.what, "why": error.why, "fix": error.fix}
+    return told | ({"check": error.check} if isinstance(error, NotTrustedError) and error.check else {})
+
+
+def _interrupted() -> None:
+    _leave(130, "Interrupted.", what="Interrupted.", kind="Interrupted")
+
+
+def _leave(status: int, text: str, kind: str = "UsageError", **told: str) -> None:
+    streams.tell(text.rstrip())
+    if "--json" in sys.argv:
+        with suppress(InputError):  # stdout is what has failed
+            streams.answer(json.dumps({"error": {"kind": kind, "what": "", "why": "", "fix": ""} | told}))
     sys.exit(status)
 
 
 def emit(as_json: bool, data: dict[str, Any], text: str) -> None:
     """The answer of a command, once: as one JSON object, or as text for people."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n" if as_json else text.rstrip() + "\n")
+    streams.answer(json_text(data) if as_json else text.rstrip())
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """JSON in the characters that stdout can show."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    return json.dumps(data, ensure_ascii=not unicode, allow_nan=False, indent=indent)
 
 
 def verdict(negative: bool) -> None:
@@ -89,8 +110,7 @@ def progress(title: str) -> Iterator[ProgressCallback]:
     if os.environ.get(PROGRESS_VARIABLE) == "json":
 
         def as_json(step: str, done: int, total: int) -> None:
-            sys.stderr.write(json.dumps({"progress": [step, done, total]}) + "\n")
-            sys.stderr.flush()
+            streams.tell(json.dumps({"progress": [step, done, total]}))
 
         yield as_json
         return
@@ -101,8 +121,7 @@ def progress(title: str) -> Iterator[ProgressCallback]:
         def plain(step: str, done: int, total: int) -> None:
             nonlocal last
             if step != last:
-                sys.stderr.write(f"{title}: {step}\n")
-                sys.stderr.flush()
+                streams.tell(f"{title}: {step}")
                 last = step
 
         yield plain
@@ -112,6 +131,8 @@ def progress(title: str) -> Iterator[ProgressCallback]:
         task = bar.add_task(escape(title), total=None)
 
         def live(step: str, done: int, total: int) -> None:
-            bar.update(task, description=escape(f"{title}: {step}"), completed=done, total=total or None)
+            bar.update(
+                task, description=escape(streams.harmless(f"{title}: {step}")), completed=done, total=total or None
+            )
 
         yield live

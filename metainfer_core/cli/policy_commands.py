@@ -9,6 +9,7 @@ import typer
 
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.cli.model_options import InputShapes, input_shapes
+from metainfer_core.cli.streams import answer, tell
 from metainfer_core.errors import InputError
 from metainfer_core.explain.explanation import explain
 from metainfer_core.explain.render import as_data, as_html, as_text
@@ -153,11 +154,11 @@ def explain_command(
                 f"List them: meta-infer explain --policy {policy} --hw-spec {hw_spec}",
             )
     if loaded.spec_digest not in (None, spec.values_digest):
-        typer.echo(f"Warning: the policy was made for another spec than {spec.name} {spec.version}.", err=True)
+        tell(f"Warning: the policy was made for another spec than {spec.name} {spec.version}.")
     if output_format == "html":
         page = as_html(explanations, loaded, spec)
         if output is None:
-            typer.echo(page)
+            answer(page)
             return
         write_bytes(output, page.encode(), "page")
     elif output is not None:

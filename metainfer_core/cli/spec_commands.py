@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_format
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from metainfer_core.cli import console
+from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes
 from metainfer_core.spec import library
@@ -253,4 +251,4 @@ def check_drift(
 
 def schema(json: console.Json = False) -> None:
     """Prints the JSON Schema of spec files, for editors."""
-    sys.stdout.write(json_format.dumps(json_schema(), indent=None if json else 2, ensure_ascii=False) + "\n")
+    streams.answer(console.json_text(json_schema(), indent=None if json else 2))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json as json_format
-import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from metainfer_core.cli import console
+from metainfer_core.cli import console, streams
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.files import read_bytes
 from metainfer_core.spec.findings import Finding
@@ -85,7 +83,7 @@ def findings_of(path: Path, manual: Path | None) -> tuple[Finding, ...]:
 
 def _print(chosen: Literal["text", "json", "sarif"], found: dict[str, tuple[Finding, ...]], with_manual: bool) -> None:
     if chosen == "sarif":
-        sys.stdout.write(json_format.dumps(sarif(found, version("meta-infer")), indent=2, ensure_ascii=False) + "\n")
+        streams.answer(console.json_text(sarif(found, version("meta-infer")), indent=2))
         return
     listed = [{"file": path, **finding.plain()} for path, findings in found.items() for finding in findings]
     data = {"findings": listed, "files": list(found), "with_manual": with_manual}

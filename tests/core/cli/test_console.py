@@ -97,3 +97,82 @@ def test_a_watching_program_gets_progress_as_json_lines(monkeypatch, capsys):
     with console.progress("ingest") as report:
         report("reading pages", 3, 12)
     assert capsys.readouterr().err == '{"progress": ["reading pages", 3, 12]}\n'
+
+
+HOSTILE = "conv\x1b]0;title\x07\x1b[2J\r\x7f\x9b31m\u202e\u2066\udcff"
+
+
+def test_a_name_cannot_steer_the_terminal(app, monkeypatch, capsys):
+    @app.command()
+    def named(as_json: console.Json = False):
+        with console.progress(HOSTILE) as report:
+            report(HOSTILE, 0, 1)
+        console.emit(as_json, {"name": HOSTILE}, f"{HOSTILE}\tü\nnext")
+        raise InputError(HOSTILE, HOSTILE, HOSTILE)
+
+    status, out, err = run(app, ["named"], monkeypatch, capsys)
+    assert status == 2
+    written = r"conv\u001b]0;title\u0007\u001b[2J\u000d\u007f\u009b31m\u202e\u2066\udcff"
+    assert out == f"{written}\tü\nnext\n"
+    assert err == f"{written}: {written}\n{written}\n{written}\n{written}\n"
+    _, out, _ = run(app, ["named", "--json"], monkeypatch, capsys)
+    first, second = out.splitlines()
+    assert written.replace("\\u000d", "\\r") in first
+    assert json.loads(first) == {"name": HOSTILE}
+    assert json.loads(second)["error"]["what"] == HOSTILE
+
+
+def test_a_wrong_argument_cannot_steer_the_terminal(app, monkeypatch, capsys):
+    status, _, err = run(app, ["fine", "--\x1b[2J"], monkeypatch, capsys)
+    assert status == 2
+    assert "No such option" in err
+    assert "\x1b" not in err
+
+
+def test_json_names_the_check_that_refused_trust(app, monkeypatch, capsys):
+    @app.command()
+    def refused(as_json: console.Json = False):
+        raise NotTrustedError("No.", check="wrong_model")
+
+    status, out, _ = run(app, ["refused", "--json"], monkeypatch, capsys)
+    assert status == 3
+    assert json.loads(out)["error"]["check"] == "wrong_model"
+
+
+def test_an_interruption_with_json_is_one_object(app, monkeypatch, capsys):
+    @app.command()
+    def stopped(as_json: console.Json = False):
+        raise KeyboardInterrupt
+
+    status, out, err = run(app, ["stopped", "--json"], monkeypatch, capsys)
+    assert (status, err) == (130, "Interrupted.\n")
+    assert json.loads(out)["error"]["kind"] == "Interrupted"
+
+
+def test_too_little_memory_is_said(app, monkeypatch, capsys):
+    @app.command()
+    def hungry():
+        raise MemoryError
+
+    status, _, err = run(app, ["hungry"], monkeypatch, capsys)
+    assert status == 1
+    assert "more memory than this machine has" in err
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status", "words"),
+    [
+        ("| head -c 0", 0, ""),
+        (">/dev/full", 2, "The answer cannot be written to stdout.\nNo space left on device."),
+        (">&-", 2, "The answer cannot be written to stdout.\nBad file descriptor."),
+        ("2>&- >/dev/null", 0, ""),
+        ("2>/dev/full >/dev/null", 0, ""),
+        ("<&- >/dev/null", 0, ""),
+    ],
+)
+def test_a_closed_or_full_stream_is_no_defect(redirection, status, words):
+    command = f"set -o pipefail; {sys.executable} -m metainfer_core targets --json {redirection}"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == status
+    assert done.stderr.startswith(words)
+    assert "Exception" not in done.stderr
