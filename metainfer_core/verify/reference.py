@@ -10,10 +10,14 @@ import onnxruntime
 
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.shapes import size_bytes
 from metainfer_core.numerics.ranges import Calibration, TensorRange
 from metainfer_core.verify.samples import Feeds, Outputs, Samples
 
 Progress = Callable[[str, int, int], None]
+
+TENSORS_LIMIT_BYTES = 8 << 30
+"""Of all tensors of one run together: each is looked at, so none is given up early."""
 
 
 def quiet(step: str, done: int, total: int) -> None:
@@ -46,11 +50,12 @@ def run_reference(model: ir.Model, feeds: Iterable[Feeds], names: tuple[str, ...
     """Outputs of each inference by name; `names` picks some of the graph's outputs."""
     runner = session(model)
     wanted = list(names) or [str(value.name) for value in model.graph.outputs]
-    return tuple(dict(zip(wanted, runner.run(wanted, dict(feed)), strict=True)) for feed in feeds)
+    return tuple(_run(runner, wanted, feed) for feed in feeds)
 
 
 def run_every_tensor(model: ir.Model, feeds: Iterable[Feeds]) -> Iterable[Outputs]:
     """Every tensor that a node of the main graph gives, one inference at a time."""
+    _check_size(model)
     exposed = model.clone()
     known = {value.name for value in exposed.graph.outputs}
     values = [value for node in exposed.graph for value in node.outputs if value.name]
@@ -58,7 +63,30 @@ def run_every_tensor(model: ir.Model, feeds: Iterable[Feeds]) -> Iterable[Output
     runner = session(exposed)
     names = [str(value.name) for value in values]
     for feed in feeds:
-        yield dict(zip(names, runner.run(names, dict(feed)), strict=True))
+        yield _run(runner, names, feed)
+
+
+def _run(runner: onnxruntime.InferenceSession, names: list[str], feed: Feeds) -> Outputs:
+    try:
+        return dict(zip(names, runner.run(names, dict(feed)), strict=True))
+    except Exception as error:  # its exception classes share no base but Exception
+        raise UnsupportedError(
+            "ONNX Runtime, which gives the reference outputs, stopped while it ran this model.",
+            str(error).splitlines()[0],
+            "An index may lie outside of its axis: give data that the model can run on with --calib.",
+        ) from error
+
+
+def _check_size(model: ir.Model) -> None:
+    """Refuses a model whose tensors, all kept at once, would fill the memory of the machine."""
+    made = (value for node in model.graph for value in node.outputs)
+    needed = sum(size_bytes(value) or 0 for value in (*model.graph.inputs, *made))
+    if needed > TENSORS_LIMIT_BYTES:
+        raise UnsupportedError(
+            "The model is too large to be measured here.",
+            f"The tensors of one run take {needed:,} bytes; at most {TENSORS_LIMIT_BYTES:,} are handled.",
+            "Give smaller input shapes.",
+        )
 
 
 def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet) -> Calibration:

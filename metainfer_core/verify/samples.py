@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.errors import InputError
+from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.graph.shapes import size_bytes
 from metainfer_core.values import sha256
 
 Feeds = Mapping[str, np.ndarray]
@@ -23,6 +24,8 @@ Outputs = dict[str, np.ndarray]
 """One array per output (or other tensor), of one inference."""
 
 DATA_LIMIT_BYTES = 512 * MEBIBYTE
+UNPACKED_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
+RANDOM_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,19 @@ class Samples:
 
 
 def random_samples(model: ir.Model, count: int = 8, seed: int = 0) -> Samples:
-    """Seeded random inputs: standard normal for floats, 0..255 for integers, both for booleans."""
+    """Seeded random inputs: standard normal for floats, 0..255 for integers, both for booleans.
+
+    Raises:
+        UnsupportedError: they would fill the memory.
+    """
     generator = np.random.default_rng(seed)
+    needed = count * sum(size_bytes(value) or 0 for value in model.graph.inputs)
+    if needed > RANDOM_LIMIT_BYTES:
+        raise UnsupportedError(
+            "The inputs of the model are too large for random data.",
+            f"{count} random inputs take {needed:,} bytes; at most {RANDOM_LIMIT_BYTES:,} are made.",
+            "Give smaller input shapes, or data of your own with --calib.",
+        )
 
     def array(value: ir.Value) -> np.ndarray:
         shape, kind = _static(value)
@@ -88,18 +102,37 @@ def _call(source: str) -> tuple[dict[str, np.ndarray], str]:
 
 
 def _read_npz(path: Path) -> tuple[dict[str, np.ndarray], str]:
-    data = read_bytes(path, "data file", DATA_LIMIT_BYTES)
+    return read_arrays(path, "data file"), path.name
+
+
+def read_arrays(path: Path, what: str) -> dict[str, np.ndarray]:
+    """The arrays of a .npz file, a `what`; nothing in it is run, and nothing unpacks to more than the limit.
+
+    Raises:
+        InputError: it is no such file, or too large.
+    """
+    data = read_bytes(path, what, DATA_LIMIT_BYTES)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
-        if unpacked > 4 * DATA_LIMIT_BYTES:
-            raise InputError(f"{path}: the arrays are too large.", f"They take {unpacked:,} bytes unpacked.")
+        if unpacked > UNPACKED_LIMIT_BYTES:
+            raise InputError(
+                f"{path}: the arrays are too large.",
+                f"They take {unpacked:,} bytes unpacked; at most {UNPACKED_LIMIT_BYTES:,} are read.",
+                "Give fewer samples.",
+            )
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}, path.name
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            arrays = {name: file[name] for name in file.files}
+        strangers = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
+        if strangers:
+            raise ValueError(f"{strangers[0]!r} in it is no array")
+        return arrays
+    except InputError:
+        raise
+    except Exception as error:  # zip, zlib, the header of an array, its size: each fails with a class of its own
         raise InputError(
             f"{path}: this is not a .npz file of plain arrays.",
-            f"{error}.",
+            f"{str(error) or type(error).__name__}.",
             "Save it with numpy.savez(path, **{input_name: array}).",
         ) from error
 

@@ -1,12 +1,14 @@
 import io
+import zipfile
 
 import numpy as np
 import onnx_ir as ir
 import pytest
 
 from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.verify import samples as samples_module
 from metainfer_core.verify.reference import collect_ranges, run_every_tensor, run_reference
-from metainfer_core.verify.samples import random_samples, read_samples
+from metainfer_core.verify.samples import random_samples, read_arrays, read_samples
 
 TEXT = """
 <ir_version: 8, opset_import: ["" : 19]>
@@ -83,6 +85,44 @@ def test_pickled_objects_are_refused(tmp_path, model):
     (tmp_path / "pickle.npz").write_bytes(buffer.getvalue())
     with pytest.raises(InputError, match=r"not a \.npz file of plain arrays"):
         read_samples(str(tmp_path / "pickle.npz"), model)
+
+
+def test_what_is_no_array_or_unpacks_to_too_much_is_refused(tmp_path, model, monkeypatch):
+    (tmp_path / "one.npy").write_bytes(npy(np.zeros(3)))
+    claims = npy(np.zeros(3)).replace(b"(3,)", b"(9,)")
+    for name, content in {"text.npz": b"hello", "claims.npz": claims}.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x.npy", content)
+    for name in ("one.npy", "text.npz", "claims.npz"):
+        with pytest.raises(InputError, match=r"not a \.npz file of plain arrays"):
+            read_arrays(tmp_path / name, "data file")
+    np.savez_compressed(tmp_path / "bomb.npz", x=np.zeros(100_000))
+    monkeypatch.setattr(samples_module, "UNPACKED_LIMIT_BYTES", 10_000)
+    with pytest.raises(InputError, match="the arrays are too large"):
+        read_arrays(tmp_path / "bomb.npz", "data file")
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def test_inputs_that_would_fill_the_memory_are_refused():
+    huge = ir.from_onnx_text(TEXT.replace("float[1,4] x", "float[1,1073741824] x"))
+    with pytest.raises(UnsupportedError, match="too large for random data"):
+        random_samples(huge)
+
+
+def test_tensors_that_would_fill_the_memory_are_refused():
+    huge = ir.from_onnx_text(TEXT.replace("float[1,4]", "float[1,1073741824]"))
+    with pytest.raises(UnsupportedError, match="too large to be measured"):
+        list(run_every_tensor(huge, ()))
+
+
+def test_an_index_that_lies_outside_is_explained(model):
+    with pytest.raises(UnsupportedError, match="stopped while it ran this model"):
+        run_reference(model, ({"x": np.zeros((1, 4), np.float32), "index": np.array([200])},))
 
 
 def test_a_function_that_fails_is_explained(model):
