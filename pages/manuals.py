@@ -38,7 +38,7 @@ def _give(manuals: list[WorkspaceFile]) -> None:
                 type=list(ENDINGS),
                 accept_multiple_files=True,
                 max_upload_size=UPLOAD_LIMIT_MEGABYTES,
-                key="uploads",
+                key=f"uploads-{st.session_state.get('batch', 0)}",
                 help=text("manuals_upload_help"),
             )
         with right:
@@ -46,7 +46,7 @@ def _give(manuals: list[WorkspaceFile]) -> None:
                 text("manuals_choose"),
                 manuals,
                 format_func=lambda file: file.name,
-                key="chosen",
+                key=f"chosen-{st.session_state.get('batch', 0)}",
                 placeholder=text("manuals_choose_hint") if manuals else text("manuals_none"),
                 disabled=not manuals,
             )
@@ -63,6 +63,7 @@ def _give(manuals: list[WorkspaceFile]) -> None:
             except MetaInferError as error:
                 st.error(plain_words(str(error)))
             else:
+                st.session_state["batch"] = st.session_state.get("batch", 0) + 1  # the boxes are empty again
                 st.rerun()
 
 

@@ -41,8 +41,7 @@ def run(folder: Path, command: list[str]) -> int:
         _follow(child.stderr, progress)
         status = child.wait()
     progress.write()
-    if status == 0:
-        _move(folder)
+    _move(folder, status)
     end = {"exit_status": status, "seconds": round(time.time() - begin, 3)}
     write_bytes(folder / "end.json", json.dumps(end).encode(), "job")
     slot.close()
@@ -51,14 +50,25 @@ def run(folder: Path, command: list[str]) -> int:
     return status
 
 
-def _move(folder: Path) -> None:
-    """Moves what the order says, such as an upload out of quarantine; never over something that stands there."""
+def _move(folder: Path, status: int) -> None:
+    """Moves what the order says, such as uploads out of quarantine; never over something that stands there.
+
+    A command that was given several documents and could not read all of them says which: those stay where they are.
+    """
     moves: dict[str, str] = json.loads((folder / "order.json").read_bytes()).get("moves", {})
+    if not moves:
+        return
+    try:
+        answer = json.loads((folder / "stdout").read_bytes())
+        read = {each["doc"] for each in answer.get("documents", []) if "error" not in each}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        read = set()
     for source, target in moves.items():
-        Path(target).parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(OSError):
-            os.link(source, target)
-            os.unlink(source)
+        if status == 0 or Path(source).name in read:
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(OSError):
+                os.link(source, target)
+                os.unlink(source)
 
 
 class _Progress:

@@ -33,6 +33,8 @@ COMMAND: tuple[str, ...] = (sys.executable, "-m", "metainfer_core")
 KEPT_JOBS = 200
 ANSWER_LIMIT = 256 * MEBIBYTE
 _GRACE_SECONDS = 3.0
+_ENDED: dict[Path, Job] = {}
+"""Jobs that have ended, by folder: their answers may be long, and nothing about them changes any more."""
 
 
 class Order(Value):
@@ -134,6 +136,8 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
     folder = root / job_id
     if folder.parent != root or not (folder / "order.json").is_file():
         raise InputError(f"There is no job {job_id!r}.", fix="Look at the list of jobs.")
+    if folder in _ENDED:
+        return _ENDED[folder]
     order = Order.from_json(read_bytes(folder / "order.json", "job"), "job")
     alive = _is_alive(folder)  # asked before `end.json` is read: who has ended wrote that first
     progress, end = _plain(folder / "progress.json"), _plain(folder / "end.json")
@@ -147,7 +151,8 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
         total=int(progress.get("total", 0)),
     )
     if end:
-        return _ended(found, int(end["exit_status"]), float(end["seconds"]))
+        _ENDED[folder] = _ended(found, int(end["exit_status"]), float(end["seconds"]))
+        return _ENDED[folder]
     if (folder / "cancelled").exists():
         return replace(found, state="cancelled")
     if not alive:

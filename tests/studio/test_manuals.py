@@ -38,11 +38,12 @@ def test_an_empty_screen_teaches(tmp_path, monkeypatch):
 
 def test_an_upload_is_read_by_a_job_and_only_then_becomes_a_manual(tmp_path, monkeypatch):
     page = screen("manuals", tmp_path, monkeypatch)
-    page.file_uploader(key="uploads").upload("Tarn Datasheet v2.svd", SVD).run()
+    page.file_uploader(key="uploads-0").upload("Tarn Datasheet v2.svd", SVD).run()
     chip = next(each for each in page.text_input if each.label == text("manuals_chip"))
     assert chip.value == "tarn"
     page.button(key="read").click().run()
     assert not page.exception
+    assert page.button(key="read").disabled, "the boxes are empty again"
     assert files_of("manual", tmp_path) == (), "before it has been read it is in quarantine"
     job = ended(tmp_path)
     assert job.state == "done", job.error
@@ -66,6 +67,16 @@ def test_a_hostile_upload_stays_in_quarantine_and_says_why(tmp_path):
     assert "this is a Windows program" in job.error.what
     assert files_of("manual", tmp_path) == ()
     assert files_of("draft", tmp_path) == ()
+
+
+def test_of_several_uploads_those_that_can_be_read_become_manuals(tmp_path):
+    good, bad = take_in("good.svd", SVD, tmp_path), take_in("bad.pdf", b"MZ this is a program", tmp_path)
+    read_into_draft("tarn", [], [good, bad], "ada", tmp_path)
+    job = ended(tmp_path)
+    assert job.state == "failed"
+    assert [path.name for path in files_of("manual", tmp_path)] == ["good.svd"]
+    assert bad.exists()
+    assert len(files_of("draft", tmp_path)) == 1
 
 
 @pytest.mark.parametrize(
