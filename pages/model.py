@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.actions.units import unit_for
-from metainfer_core.cost.estimate import CallCost
+from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import write_bytes
 from studio.choices import choose_file, choose_spec
@@ -20,6 +20,7 @@ from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
 from studio.netron import netron_link
+from studio.node_table import node_table
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice
 from studio.roofline_chart import roofline_chart, roofs
@@ -48,14 +49,14 @@ def main() -> None:
     found = _read(model)
     if found is None:
         return
-    costs = predicted(found, spec.spec) if spec is not None else None
+    costs = predicted(found, spec) if spec is not None else None
     draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
     nodes, chart, graph = st.tabs(
         [text("model_nodes"), text("model_roofline"), text("model_graph")], on_change="rerun", key="view"
     )
     if nodes.open:
         with nodes:
-            _nodes(found, costs.calls if costs else (), spec)
+            _nodes(found, costs, spec)
     if chart.open:
         with chart:
             figure = roofline_chart(costs, roofs(spec.spec)) if costs is not None and spec is not None else None
@@ -116,27 +117,13 @@ def _order(model: Path, shapes: Sequence[str]) -> Job:
     return read_model(model, shapes, with_shapes if shapes else text("model_title", model=model.name), person())
 
 
-def _nodes(found: Reading, calls: Sequence[CallCost], spec: SpecChoice | None) -> None:
-    cost_of = {each: call for call in calls for each in call.node_ids}
+def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> None:
+    cost_of = {each: call for call in costs.calls for each in call.node_ids} if costs is not None else {}
     order = [node.id for node in found.summary.nodes]
     left, right = st.columns([3, 2], gap="medium")
     with left:
         picked = st.dataframe(
-            [
-                {
-                    text("column_node"): node.id,
-                    text("column_operator"): node.op_type,
-                    text("column_time_us"): call.time.typical if (call := cost_of.get(node.id)) and call.time else None,
-                    text("column_wall"): call.binds if call else None,
-                    text("column_unit"): call.unit if call else None,
-                    text("column_macs"): node.macs,
-                    text("column_moved"): node.moved_bytes,
-                    text("column_parameters"): node.parameter_bytes,
-                    text("column_live"): node.live_bytes,
-                    text("column_output"): " ".join("×".join(map(str, shape)) for shape in node.output_shapes),
-                }
-                for node in found.summary.nodes
-            ],
+            node_table(found, costs, spec.digest if spec else ""),
             hide_index=True,
             height=520,
             key=f"nodes_{found.digest[-12:]}",

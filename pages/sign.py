@@ -11,13 +11,13 @@ from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
 from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
-from review_store.state import reviewed_policy
+from metainfer_core.policy.ruleset import ruleset_digest
 from studio.choices import choose_subject
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
 from studio.plain_words import plain_words
-from studio.policies import Review, Subject, review_of
+from studio.policies import Review, Subject, review_of, reviewed
 from studio.session import person
 from studio.signing_view import (
     approvals_by_person,
@@ -54,7 +54,13 @@ def main() -> None:
 def _state(found: Subject, review: Review) -> None:
     groups = blocking(review.state)
     blocked = sum(len(group.ids) for group in groups)
-    draw("sign_state", groups=groups, blocked=blocked, total=len(review.state.actions))
+    draw(
+        "sign_state",
+        groups=groups,
+        blocked=blocked,
+        total=len(review.state.actions),
+        other_rules=found.policy.ruleset_digest != ruleset_digest(),
+    )
     if groups:
         st.page_link(
             "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
@@ -64,7 +70,7 @@ def _state(found: Subject, review: Review) -> None:
 
 def _what(found: Subject, review: Review) -> None:
     actions = review.state.actions
-    policy = reviewed_policy(review.state)
+    signed = reviewed(review)
     draw(
         "sign_what",
         actions=actions,
@@ -73,15 +79,14 @@ def _what(found: Subject, review: Review) -> None:
         kinds=sorted(Counter(each.action.action.replace("_", " ") for each in actions).items()),
         changed=[each for each in actions if each.override is not None],
         people=sorted(approvals_by_person(review.state).items()),
-        policy=policy,
-        digest=policy.digest,
+        policy=signed.policy,
+        digest=signed.digest,
     )
     canonical = st.expander(text("sign_canonical"), on_change="rerun", key="canonical")
     if canonical.open:
         with canonical:
-            body = policy.to_json()
-            st.download_button(text("sign_canonical_save"), body, f"{found.path.stem}.reviewed.policy")
-            st.code(body.decode(), language=None, wrap_lines=True, height=400)
+            st.download_button(text("sign_canonical_save"), signed.body, f"{found.path.stem}.reviewed.policy")
+            st.code(signed.body.decode(), language=None, wrap_lines=True, height=400)
 
 
 def _how(found: Subject, review: Review) -> None:

@@ -50,7 +50,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
         if seen.version != event.version:
             newer = [record for record in review.history(event.id) if record.seq > event.version]
             return _conflict(desk, event.id, newer[::-1])
-        check: Legality | None = legality(found, review.state) if isinstance(decision.override, dict) else None
+        check: Legality | None = legality(found, review) if isinstance(decision.override, dict) else None
         outcome = decide(review.log, review.state, decision, now(), check)
     except MetaInferError as error:
         desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))

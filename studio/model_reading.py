@@ -15,6 +15,7 @@ from metainfer_core.cost.workload import workloads_of_summary
 from metainfer_core.graph.summary import GraphSummary
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from studio.jobs import Job, Order, jobs, start
+from studio.policies import SpecChoice
 from studio.workspace import workspace_folder
 
 KIND = "model"
@@ -24,6 +25,8 @@ KIND = "model"
 class Reading:
     """The answer of `meta-infer model show`."""
 
+    job_id: str
+    """Of the job that read it: the same model can be read with other shapes."""
     name: str
     digest: str
     inputs: dict[str, str] = field(repr=False)
@@ -61,9 +64,9 @@ def reading(job: Job) -> Reading | None:
     return _reading(job.id, job) if job.state == "done" and job.exit_status == 0 else None
 
 
-def predicted(found: Reading, spec: HardwareSpec) -> Estimate:
+def predicted(found: Reading, spec: SpecChoice) -> Estimate:
     """Predicted cost of each node in float32, nothing fused, on the unit that the spec makes its home."""
-    return _predicted(found.digest, spec.values_digest, len(found.summary.nodes), found, spec)
+    return _predicted(found.job_id, spec.digest, found, spec.spec)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -74,6 +77,7 @@ def _reading(job_id: str, _job: Job) -> Reading | None:
     own = {key: answer[key] for key in GraphSummary.model_fields if key in answer}
     plain: dict[str, Any] = answer
     return Reading(
+        job_id=job_id,
         name=str(plain["name"]),
         digest=str(plain["digest"]),
         inputs=dict(plain["inputs"]),
@@ -84,7 +88,7 @@ def _reading(job_id: str, _job: Job) -> Reading | None:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _predicted(digest: str, spec_digest: str, nodes: int, _found: Reading, _spec: HardwareSpec) -> Estimate:
+def _predicted(job_id: str, spec_digest: str, _found: Reading, _spec: HardwareSpec) -> Estimate:
     homes = {op_type: unit_for(_spec, op_type, "float32") for op_type in {n.op_type for n in _found.summary.nodes}}
     units = {node.id: home if isinstance(home := homes[node.op_type], str) else None for node in _found.summary.nodes}
     return estimate(workloads_of_summary(_found.summary, units), _spec)

@@ -15,6 +15,7 @@ from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import default_folder, entries, load
+from metainfer_core.values import sha256
 from review_store.decide import Legality
 from review_store.legality import legality_of, prepared_for
 from review_store.log import EventLog, Record
@@ -44,6 +45,18 @@ class SpecChoice:
     reference: str
     """What `--hw-spec` takes."""
     spec: HardwareSpec = field(repr=False)
+    digest: str
+    """Of its values."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """The policy as people left it, with overrides and tags: what is signed and built."""
+
+    policy: Policy = field(repr=False)
+    body: bytes = field(repr=False)
+    """Its canonical text."""
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,8 @@ class Review:
     records: tuple[Record, ...] = field(repr=False)
     state: ReviewState = field(repr=False)
     trust: TrustFile = field(repr=False)
+    key: tuple[str, str, str, str] = field(repr=False)
+    """What all of it hangs on: workspace, policy, end of the log, trust file."""
 
     def history(self, action_id: str) -> tuple[Record, ...]:
         """Every event about one action, the newest first."""
@@ -72,7 +87,7 @@ def subject(path: Path) -> Subject:
 def bound(found: Subject, model: Path, spec: SpecChoice) -> Subject:
     """A policy that names no model or spec, bound to the ones that a person chose."""
     status = found.path.stat()
-    given = found.policy.model_digest or file_digest(model), spec.spec.values_digest
+    given = found.policy.model_digest or file_digest(model), spec.digest
     policy, digest = _policy(found.path, status.st_mtime_ns, status.st_size, *given)
     return Subject(found.path, policy, digest, model, spec)
 
@@ -84,7 +99,7 @@ def spec_choices() -> tuple[SpecChoice, ...]:
     found = []
     for reference, path in places:
         with contextlib.suppress(MetaInferError, OSError):
-            found.append(SpecChoice(reference, _spec(path)))
+            found.append(SpecChoice(reference, *_spec(path)))
     return tuple(found)
 
 
@@ -100,23 +115,29 @@ def model_with(digest: str) -> Path | None:
 
 def spec_with(values_digest: str) -> SpecChoice | None:
     """The spec with this digest of its values."""
-    return next((each for each in spec_choices() if each.spec.values_digest == values_digest), None)
+    return next((each for each in spec_choices() if each.digest == values_digest), None)
 
 
 def review_of(found: Subject) -> Review:
     """What people have decided about a policy so far."""
     folder = workspace_folder()
     log, trust = _log(str(folder)), read_trust(trust_path(folder))
-    records, state = _state(str(folder), found.digest, log.head().hash, trust.digest, log, found.policy, trust)
-    return Review(log, records, state, trust)
+    key = str(folder), found.digest, log.head().hash, trust.digest
+    records, state = _state(*key, log, found.policy, trust)
+    return Review(log, records, state, trust, key)
 
 
-def legality(found: Subject, state: ReviewState) -> Legality | None:
+def reviewed(review: Review) -> Reviewed:
+    """The policy as people left it."""
+    return _reviewed(*review.key, review.state)
+
+
+def legality(found: Subject, review: Review) -> Legality | None:
     """The check of overrides, with all others in force; None where the model or the spec is not in reach."""
     if found.model is None or found.spec is None:
         return None
     prepared = _prepared(found.model, found.model.stat().st_mtime_ns, found.digest, found.policy)
-    return legality_of(prepared, found.spec.spec, reviewed_policy(state))
+    return legality_of(prepared, found.spec.spec, reviewed(review).policy)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -128,8 +149,9 @@ def _policy(
 
 
 @kept_by_file
-def _spec(path: Path) -> HardwareSpec:
-    return load(str(path))
+def _spec(path: Path) -> tuple[HardwareSpec, str]:
+    spec = load(str(path))
+    return spec, spec.values_digest
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -148,3 +170,10 @@ def _state(
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _prepared(path: Path, changed: int, policy_digest: str, _policy: Policy) -> ir.Model:
     return prepared_for(path, _policy)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _reviewed(folder: str, policy_digest: str, head: str, trust_digest: str, _state: ReviewState) -> Reviewed:
+    policy = reviewed_policy(_state)
+    body = policy.to_json()
+    return Reviewed(policy, body, sha256(body))

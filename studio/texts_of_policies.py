@@ -208,6 +208,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_off": {"en": "is switched off"},
     "sign_others": {"en": "Also approved by {people}. Each of them signs their own approvals first:"},
     "sign_out_of_reach": {"en": "The model or the spec of this policy is not in the workspace: put it there first."},
+    "sign_other_rules": {
+        "en": "This policy was made under another rule set than that of this program. Propose it anew before it is signed: "
+        "what stays the same only has to be approved again."
+    },
     "sign_overrides": {"en": "Overrides"},
     "sign_people": {"en": "Who stands behind it"},
     "sign_person": {"en": "{person}: {count} of {total} actions"},

@@ -128,7 +128,7 @@ def _override(found: Subject, review: Review, action: ActionReview, key: str) ->
     if not any_field or not changed:
         st.caption(text("form_same") if any_field else text("form_no_params"))
         return {}, False
-    check = legality(found, review.state)
+    check = legality(found, review)
     if check is None:
         st.warning(text("form_no_check"))
         return changed, False

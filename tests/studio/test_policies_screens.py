@@ -116,6 +116,14 @@ def test_what_is_no_bundle_is_not_kept(tmp_path, monkeypatch, data, said):
     assert not list(tmp_path.rglob("*.bundle"))
 
 
+def test_sign_says_that_the_rules_have_moved(tmp_path, monkeypatch):
+    policy = fitted(tmp_path)
+    assert text("sign_other_rules") not in html(screen("sign", tmp_path, monkeypatch, policy=PATH))
+    plain = policy.plain() | {"ruleset_digest": "sha256:" + 64 * "0"}
+    (tmp_path / PATH).write_bytes(Policy.from_plain(plain).to_json())
+    assert text("sign_other_rules") in html(screen("sign", tmp_path, monkeypatch, policy=PATH))
+
+
 # Build report
 
 

@@ -1,0 +1,132 @@
+"""How long a run of each studio screen takes, without a browser: a policy of 500 actions, a model of 2,000 nodes.
+
+Run it as `python benchmarks/studio_pages.py [RUNS]`. Prints the time of the first run, and of those after it the median
+time, the median of the processor's time (which a busy machine does not stretch), and the longest.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from onnx import TensorProto, helper
+from streamlit.testing.v1 import AppTest
+
+from metainfer_core.numerics.metrics import Effect, OutputEffect
+from metainfer_core.policy.policy import Evidence, Policy, PolicyAction, Risk
+from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.spec.library import load
+from metainfer_core.values import sha256
+
+ROOT = Path(__file__).parents[1]
+ACTIONS, NODES = 500, 2000
+MARK = {
+    "home": "chain",
+    "model": "relu_999",
+    "adapt": "mul_499",
+    "review": "mul_499",
+    "sign": "500 actions that fit chain.onnx",
+}
+"""Screen to words that stand on it once all of it is drawn."""
+
+
+def model() -> bytes:
+    """A chain of 1,000 pairs of a product and an activation."""
+    nodes, last = [], "x"
+    for index in range(NODES // 2):
+        nodes.append(helper.make_node("Mul", [last, "w"], [f"m{index}"], name=f"mul_{index}"))
+        nodes.append(helper.make_node("Relu", [f"m{index}"], [f"r{index}"], name=f"relu_{index}"))
+        last = f"r{index}"
+    shape = [1, 16, 8, 8]
+    graph = helper.make_graph(
+        nodes,
+        "chain",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(last, TensorProto.FLOAT, shape)],
+        [helper.make_tensor("w", TensorProto.FLOAT, [1], [1.01])],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return bytes(made.SerializeToString())
+
+
+def policy(model_digest: str) -> Policy:
+    """Fusions with evidence of every kind, of all risks."""
+    effect = Effect(
+        outputs=(OutputEffect(output="y", sqnr_db=41.5, worst_channel=3, channels=16),), samples=32, data="d"
+    )
+    levels = ("low", "low", "low", "medium", "high")
+
+    def action(index: int) -> PolicyAction:
+        return PolicyAction(
+            node_id=f"mul_{index}",
+            action="fuse",
+            params={"with": [f"relu_{index}"], "target_hw": "npu"},
+            nodes=(f"mul_{index}", f"relu_{index}"),
+            sentence=f"Compute relu_{index} in the kernel of mul_{index}.",
+            evidence=Evidence(alone=effect, together=effect, predicted_time_us=(-3.0, -1.0), predicted_bytes=-8192),
+            risk=Risk(level=levels[index % 5], facts=("One fact.", "Another one.")),
+        )
+
+    return Policy(
+        name="chain_on_rk3588",
+        actions=tuple(action(index) for index in range(ACTIONS)),
+        model_digest=model_digest,
+        spec_digest=load("rk3588").values_digest,
+        ruleset_digest=ruleset_digest(),
+        objective={"precision": "int8"},
+    )
+
+
+def drawn(page: AppTest) -> str:
+    """The words of a screen that its mark can stand in."""
+    words = [str(element.value) for kind in ("markdown", "html") for element in page.get(kind)]
+    words += [each.value.to_csv() for each in page.dataframe]
+    words += [each.proto.json for each in page.get("bidi_component")]
+    return "\n".join(words)
+
+
+def timed(page: AppTest) -> tuple[float, float]:
+    """Milliseconds by the clock, and of this process's threads."""
+    begin, begin_processor = time.perf_counter(), time.process_time()
+    page.run()
+    assert not page.exception, page.exception
+    return 1000 * (time.perf_counter() - begin), 1000 * (time.process_time() - begin_processor)
+
+
+def wait_for_the_model(page: AppTest) -> None:
+    from studio.jobs import jobs
+
+    while any(job.is_open for job in jobs()) or not jobs():
+        time.sleep(0.5)
+        page.run()
+
+
+def main(runs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Path(folder)
+        os.environ["METAINFER_WORKSPACE"] = folder
+        os.chdir(ROOT)
+        (workspace / "chain.onnx").write_bytes(model())
+        (workspace / "policies").mkdir()
+        policy_path = workspace / "policies" / "chain_on_rk3588.policy"
+        policy_path.write_bytes(policy(sha256((workspace / "chain.onnx").read_bytes())).to_json())
+        print(f"{'screen':10} {'first ms':>10} {'median ms':>10} {'processor ms':>12} {'longest ms':>10}")
+        for name in MARK:
+            page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+            page.query_params["spec"] = "rk3588@1.0.0"
+            page.switch_page(f"pages/{name}.py")
+            first = timed(page)[0]
+            if name == "model":
+                wait_for_the_model(page)
+            times, processor = zip(*(timed(page) for _ in range(runs)), strict=True)
+            assert MARK[name] in drawn(page), f"{name} does not show {MARK[name]!r}"
+            medians = f"{statistics.median(times):10.0f} {statistics.median(processor):12.0f}"
+            print(f"{name:10} {first:10.0f} {medians} {max(times):10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 9)
