@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import onnx
@@ -16,17 +16,21 @@ from metainfer_core.graph.proto_walk import graphs_in, nodes_below, nodes_in
 EXPANDED_DOMAIN = "metainfer.expanded"
 """Where the functions of expanded operators stand for the moment until they are inlined."""
 
+INLINED_NODE_LIMIT = 200_000
+
 
 def inline_functions(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     """The model with every call of one of its functions replaced by the function's body.
 
     Raises:
         InputError: Functions call each other in a circle.
-        UnsupportedError: A function is written for another opset and cannot be converted.
+        UnsupportedError: A function is written for another opset and cannot be converted, or their bodies put in
+            place of the calls are too many nodes.
     """
     if not proto.functions:
         return proto
     _refuse_recursion(proto, source)
+    _refuse_growth(proto, source)
     try:
         inlined = onnx.inliner.inline_local_functions(_typed(proto), convert_version=True)
     except (RuntimeError, ValueError) as error:
@@ -134,6 +138,33 @@ def _refuse_recursion(proto: onnx.ModelProto, source: str) -> None:
             f"{source}: the functions {listed} call each other in a circle.",
             "A function of a model cannot be recursive.",
             "Export the model again.",
+        )
+
+
+def _refuse_growth(proto: onnx.ModelProto, source: str) -> None:
+    """Functions that call functions several times each grow with every level; none of them calls itself here."""
+    bodies = {(function.domain, function.name): function.node for function in proto.functions}
+    sizes: dict[tuple[str, str], int] = {}
+
+    def size(nodes: Iterable[onnx.NodeProto]) -> int | None:
+        """Nodes after inlining; None while the size of a function that they call is not known."""
+        total = 0
+        for node in nodes_below(nodes):
+            name = (node.domain, node.op_type)
+            if name in bodies and name not in sizes:
+                return None
+            total += sizes.get(name, 1)
+        return total
+
+    while len(sizes) < len(bodies):
+        known = {name: found for name in bodies.keys() - sizes.keys() if (found := size(bodies[name])) is not None}
+        sizes.update(known)
+    total = size(proto.graph.node) or 0
+    if total > INLINED_NODE_LIMIT:
+        raise UnsupportedError(
+            f"{source}: the functions of the model are too large.",
+            f"Put in place of their calls they make {total:,} nodes; at most {INLINED_NODE_LIMIT:,} are handled.",
+            "Export the model with fewer repetitions.",
         )
 
 

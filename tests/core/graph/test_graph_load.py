@@ -166,6 +166,23 @@ def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
         import_model(model.SerializeToString(), "model")
 
 
+def test_functions_that_grow_with_every_level_are_refused() -> None:
+    levels = "\n".join(
+        f"""<domain: "local", opset_import: ["" : 17, "local" : 1]>
+        f{level} (p) => (q) {{ r = local.f{level - 1} (p)
+            q = local.f{level - 1} (r) }}"""
+        for level in range(1, 31)
+    )
+    model = from_text(
+        f"""<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+        g (float[1,3] x) => (float[1,3] y) {{ y = local.f30 (x) }}
+        <domain: "local", opset_import: ["" : 17]> f0 (p) => (q) {{ q = Relu (p) }}
+        {levels}"""
+    )
+    with pytest.raises(UnsupportedError, match="make 1,073,741,824 nodes"):
+        import_model(model.SerializeToString(), "model")
+
+
 def test_constant_nodes_become_initializers() -> None:
     model = from_text("g (float[2] x) => (float[2] y) { c = Constant <value_floats = [1.0, 2.0]> ()\n y = Add (x, c) }")
     result = import_model(model.SerializeToString(), "model").model
