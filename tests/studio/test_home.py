@@ -1,12 +1,16 @@
+import pytest
 from screens import screen
 
 from hwdoc_ingest.sample.command import DATASHEET
+from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
-from metainfer_core.spec.yaml_file import save_spec
+from metainfer_core.spec.yaml_file import save_spec, write_spec
+from studio.cli import lay_out_sample
 from studio.stations import rows
 from studio.texts import text
+from studio.uploads import take_in_spec
 from studio.workspace import in_workspace, kind_of, workspace_files
 
 
@@ -92,10 +96,6 @@ def test_files_are_found_by_kind_and_links_are_not_followed(tmp_path):
 
 
 def test_an_address_leads_to_files_of_the_workspace_only(tmp_path):
-    import pytest
-
-    from metainfer_core.errors import InputError
-
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "m.onnx").write_bytes(b"1")
     (tmp_path / "out.onnx").write_bytes(b"1")
@@ -104,3 +104,22 @@ def test_an_address_leads_to_files_of_the_workspace_only(tmp_path):
     for name in ("../out.onnx", str(tmp_path / "out.onnx"), "l.onnx", "", ".", "no.onnx", "a\0b", ".studio/x"):
         with pytest.raises(InputError, match="The workspace has no file"):
             in_workspace(name, tmp_path / "w")
+
+
+def test_laying_out_the_sample_again_leaves_what_is_there_alone(tmp_path):
+    assert len(lay_out_sample(tmp_path)) == 5
+    (tmp_path / DATASHEET).write_bytes(b"mine")
+    (tmp_path / "text_direction.onnx").unlink()
+    assert [path.name for path in lay_out_sample(tmp_path)] == ["text_direction.onnx"]
+    assert (tmp_path / DATASHEET).read_bytes() == b"mine"
+
+
+def test_a_spec_file_is_kept_when_it_is_right_and_else_told_with_its_line(tmp_path):
+    data = write_spec(load("rk3588"))
+    assert take_in_spec("anything.yaml", data, tmp_path) == tmp_path / "specs" / "rk3588_v1.0.0.yaml"
+    with pytest.raises(InputError, match="A version is never changed"):
+        take_in_spec("again.yaml", data, tmp_path)
+    with pytest.raises(InputError, match=r"bad\.yaml:3"):
+        take_in_spec("bad.yaml", b"name: x\nversion: [1\n", tmp_path)
+    with pytest.raises(InputError, match="cannot be the name of a file"):
+        take_in_spec("out.yaml", data.replace(b"name: rk3588", b"name: ../../x", 1), tmp_path)
