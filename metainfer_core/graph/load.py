@@ -6,6 +6,7 @@ constants are initializers of the main graph, nodes stand in topological order, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from metainfer_core.graph.check_proto import check_parts, check_rules
 from metainfer_core.graph.functions import inline_functions
 from metainfer_core.graph.node_ids import name_nodes
 from metainfer_core.graph.opset import to_canonical_opset
-from metainfer_core.graph.proto_walk import has_only_text_strings
+from metainfer_core.graph.proto_walk import has_only_text_strings, names_in
 from metainfer_core.graph.registry import OperatorRegistry, inline_registered
 from metainfer_core.graph.tensor_data import ExternalData, detach_weights
 from metainfer_core.values import canonical_json, sha256
@@ -28,6 +29,10 @@ from metainfer_core.values import canonical_json, sha256
 NO_OPERATORS = OperatorRegistry()
 MODEL_LIMIT_BYTES = (1 << 31) - 1
 """What a protobuf message can hold; larger models keep their weights as external data."""
+
+NAME_LIMIT = 4096
+MISLEADING = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, further line ends, and what turns the direction of the text around it."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,14 @@ def _parse(data: bytes, source: str) -> onnx.ModelProto:
         raise InputError(f"{source}: this is not an ONNX model.", "There is no graph with an output in it.", fix)
     if not has_only_text_strings(proto):
         raise InputError(f"{source}: the model is broken.", "A name in it is not UTF-8 text.", fix)
+    for name in names_in(proto):
+        if len(name) > NAME_LIMIT or MISLEADING.search(name):
+            raise InputError(
+                f"{source}: the model holds the name {name[:100]!r}.",
+                f"Names have at most {NAME_LIMIT:,} characters and no control characters: reviewers read them in "
+                "lists and terminals, where those could pass for something else.",
+                "Rename it, and export the model again.",
+            )
     return proto
 
 

@@ -8,6 +8,8 @@ import onnx
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+_NAME_FIELDS = frozenset({"name", "op_type", "domain", "overload", "input", "output", "dim_param", "ref_attr_name"})
+
 
 def subgraphs_of(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
     """The node's sub-graphs with the names of their attributes, in order."""
@@ -51,6 +53,17 @@ def has_only_text_strings(message: Message) -> bool:
             if isinstance(item, bytes) or (isinstance(item, Message) and not has_only_text_strings(item)):
                 return False
     return True
+
+
+def names_in(message: Message) -> Iterator[str]:
+    """Every name in the message: of nodes, operators, values, dimensions and the like; comments are none."""
+    for field, content in message.ListFields():
+        items = content if field.is_repeated else (content,)
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for item in items:
+                yield from names_in(item)
+        elif field.type == FieldDescriptor.TYPE_STRING and field.name in _NAME_FIELDS:
+            yield from items
 
 
 def tensors_in(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:

@@ -183,6 +183,30 @@ def test_functions_that_grow_with_every_level_are_refused() -> None:
         import_model(model.SerializeToString(), "model")
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[2J", "a\0", "a\x9b", "a\u202eb", "a\u2028b", "a" * 5000])
+@pytest.mark.parametrize("place", ["node", "value", "dimension", "domain"])
+def test_a_name_that_could_mislead_a_reader_is_refused(name: str, place: str) -> None:
+    model = from_text("g (float[N,2] x) => (float[N,2] y) { [only] y = Relu (x) }")
+    if place == "node":
+        model.graph.node[0].name = name
+    elif place == "value":
+        model.graph.input[0].name = model.graph.node[0].input[0] = name
+    elif place == "dimension":
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
+    else:
+        model.opset_import.add(domain=name, version=1)
+    with pytest.raises(InputError, match="no control characters"):
+        import_model(model.SerializeToString(), "model")
+
+
+def test_names_in_any_script_and_comments_of_several_lines_are_taken() -> None:
+    model = from_text("g (float[2] x) => (float[2] y) { [only] y = Relu (x) }")
+    model.graph.node[0].name = "Schicht ä/卷积:0;1 👩\u200d🔬"
+    model.graph.node[0].doc_string = model.graph.doc_string = "one\ntwo\x1b"
+    (node,) = import_model(model.SerializeToString(), "model").model.graph
+    assert node.name == "Schicht ä/卷积:0;1 👩\u200d🔬"
+
+
 def test_constant_nodes_become_initializers() -> None:
     model = from_text("g (float[2] x) => (float[2] y) { c = Constant <value_floats = [1.0, 2.0]> ()\n y = Add (x, c) }")
     result = import_model(model.SerializeToString(), "model").model
