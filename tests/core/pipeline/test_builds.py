@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnx.parser
 import pytest
 
 from metainfer_core import pipeline
@@ -21,9 +23,9 @@ MODELS = ROOT.parent / "shared" / "models"
 SPECS = ("rk3588", "rk3399", "esp32s3")
 
 
-def build(model, spec_name, target="native_cpu", **objective):
+def build(model, spec_name, target="native_cpu", folder=MODELS, **objective):
     spec = load_spec(spec_name, ROOT / "hwspecs")
-    prepared = pipeline.prepare(MODELS / f"{model}.onnx")
+    prepared = pipeline.prepare(folder / f"{model}.onnx")
     samples = pipeline.samples_for(prepared, None)
     adapted = pipeline.adapt(prepared, spec, samples, samples, Objective(**objective))
     compiled = pipeline.compile_policy(prepared, spec, adapted.policy, target, samples.feeds)
@@ -52,6 +54,13 @@ def test_float_outputs_agree_with_onnx_runtime():
     assert [(distance.output, distance.holds) for distance in report.accuracy.distances] == [
         (name, True) for name in [port.name for port in compiled.package.manifest.outputs]
     ]
+
+
+def test_a_model_without_axes(tmp_path):
+    text = "g (float x) => (float y) { [only] y = Relu (x) }"
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), tmp_path / "scalar.onnx")
+    _, compiled, report = build("scalar", "rk3588", folder=tmp_path, precision=Precision.FLOAT32, fast=True)
+    assert_promises_kept(compiled, report)
 
 
 def test_int8_on_the_npu_keeps_the_budget_and_every_bit():
