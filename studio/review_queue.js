@@ -1,6 +1,6 @@
 // The review's queue and its keys. What is done travels as numbered events in `said.outbox`, which grows until the
 // server has acknowledged their numbers, so that no fast key is lost and none is done twice.
-const RESEND_MS = 2000, FORM_WAIT_MS = 4000, SELECT_DELAY_MS = 40;
+const RESEND_MS = 2000, FORM_WAIT_MS = 4000, SELECT_DELAY_MS = 40, REFOCUS_MS = 1500;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -161,12 +161,18 @@ class Queue {
     else if (!event.repeat) this.act(verb);
   }
 
-  focus(key, tries = 40) {
+  // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it right after.
+  focus(key, until = performance.now() + FORM_WAIT_MS, wasThere = false) {
     const field = document.querySelector(`.st-key-${key} textarea, .st-key-${key} input`);
+    const now = performance.now();
     if (field && !field.disabled) {
-      field.focus();
+      const isFree = document.activeElement === null || document.activeElement === document.body;
+      if (!wasThere || isFree) field.focus();
+      if (!wasThere) until = now + REFOCUS_MS;
+      wasThere = true;
       this.swallowUntil = 0;
-    } else if (tries) setTimeout(() => this.focus(key, tries - 1), 50);
+    }
+    if (now < until) setTimeout(() => this.focus(key, until, wasThere), 50);
     else this.swallowUntil = 0;
   }
 

@@ -1,0 +1,118 @@
+import json
+import re
+
+import pytest
+from browsing import Studio, browser_page, settled
+from fitted import PATH, fitted
+from playwright.sync_api import expect
+
+from review_store.log import EventLog
+from studio.texts import text
+
+DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    started = Studio(tmp_path_factory.mktemp("review"), LOGNAME="ada", USER="ada")
+    started.workspace.mkdir()
+    fitted(started.workspace, a0="high", a1="medium")
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def page(studio):
+    with browser_page() as opened:
+        opened.goto(f"{studio.address}/review?policy={PATH}")
+        expect(opened.locator(".queue .row")).to_have_count(9)
+        settled(opened)
+        yield opened
+        assert studio.outside(opened) == []
+        assert opened.faults == []
+
+
+def events(studio):
+    log = EventLog(studio.workspace)
+    found = [record.event.plain() for record in log.records()]
+    log.close()
+    return [(event["kind"], event.get("action", "")) for event in found if event["kind"] in DECISIONS]
+
+
+def selected(page):
+    return page.locator(".queue .row[aria-selected=true]")
+
+
+def test_fast_keys_each_count_once_and_typing_fires_nothing(studio, page):
+    page.locator('.queue .row[data-id="quantize@conv_1"]').click()
+    page.keyboard.type("aaa", delay=5)
+    for action in ("quantize@conv_1", "quantize@conv_2", "quantize@add"):
+        expect(page.locator(f'.queue .row[data-id="{action}"] .shape.approved')).to_be_visible()
+    assert events(studio) == [("approved", each) for each in ("quantize@conv_1", "quantize@conv_2", "quantize@add")]
+    assert selected(page).get_attribute("data-id") == "place@x"
+
+    page.keyboard.press("c")
+    reason = page.get_by_label(text("form_reason"))
+    expect(reason).to_be_focused()
+    page.keyboard.type("a r o c u j k ? / aj aj")
+    expect(reason).to_have_value("a r o c u j k ? / aj aj")
+    expect(page.locator(".queue .keys")).to_be_hidden()
+    assert len(events(studio)) == 3
+    assert selected(page).get_attribute("data-id") == "place@x"
+    page.get_by_role("button", name=text("form_comment"), exact=True).click()
+    expect(page.get_by_text("a r o c u j k ? / aj aj").last).to_be_visible()
+    assert events(studio)[3:] == [("commented", "place@x")]
+
+
+def test_keys_move_and_help_shows_them(page):
+    page.locator(".queue .row").first.click()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(selected(page)).to_have_attribute("data-id", "fuse@add")
+    expect(page.locator(".mi code").get_by_text("fuse@add", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("action=fuse(@|%40)add"))
+    page.keyboard.press("?")
+    expect(page.locator(".queue .keys dt")).to_have_count(9)
+    page.keyboard.press("Escape")
+    expect(page.locator(".queue .keys")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.get_by_placeholder(text("review_search_hint"))).to_be_focused()
+
+
+def test_two_browsers_do_not_overwrite_each_other(studio, page):
+    address = page.url.split("?")[0] + f"?policy={PATH}&action=place%40conv_2"
+    page.goto(address)
+    expect(selected(page)).to_have_attribute("data-id", "place@conv_2")
+    settled(page)
+    page.locator(".queue .list").focus()
+    page.keyboard.press("c")
+    expect(page.get_by_label(text("form_reason"))).to_be_focused()
+    page.keyboard.type("mine")
+    with_other = page.context.browser.new_context().new_page()
+    with_other.goto(address)
+    expect(selected(with_other)).to_have_attribute("data-id", "place@conv_2")
+    settled(with_other)
+    with_other.locator(".queue .list").focus()
+    with_other.keyboard.press("a")
+    expect(with_other.locator('.queue .row[data-id="place@conv_2"] .shape.approved')).to_be_visible()
+    page.get_by_role("button", name=text("form_comment"), exact=True).click()
+    expect(page.get_by_text(text("conflict_title"))).to_be_visible()
+    expect(page.get_by_label(text("form_reason"))).to_have_value("mine")
+    assert ("commented", "place@conv_2") not in events(studio)
+    page.get_by_role("button", name=text("form_comment"), exact=True).click()
+    expect(page.get_by_text("text: mine")).to_be_visible()
+    assert events(studio)[-2:] == [("approved", "place@conv_2"), ("commented", "place@conv_2")]
+
+
+def test_a_hostile_name_stays_text(studio, page):
+    plain = json.loads((studio.workspace / PATH).read_bytes())
+    name = "<img src=http://evil.example/x onerror=alert(1)>"
+    plain["actions"][1] |= {"sentence": name, "why": [{"claim": f"{name} [a](http://evil.example)"}]}
+    other = studio.workspace / "policies" / "hostile.policy"
+    other.write_text(json.dumps(plain))
+    page.goto(f"{studio.address}/review?policy=policies/hostile.policy&action=fuse%40add")
+    expect(page.get_by_text(name).first).to_be_visible()
+    assert page.locator('img[src*="evil"]').count() == 0
+    other.unlink()
