@@ -51,6 +51,13 @@ def _order(model: ir.Model) -> dict[ir.Node, int]:
     return {node: places.get(node.metadata_props.get(FUSED_WITH, ""), index) for index, node in enumerate(nodes)}
 
 
+def stored_name(value: ir.Value) -> str:
+    """Its name in memory: that of the model's output where a quantized result becomes one, not the raw value's."""
+    pair = pair_of(value)
+    leaves = pair is not None and pair.outputs[0].is_graph_output()
+    return str(pair.outputs[0].name if pair is not None and leaves else value.name)
+
+
 def bytes_shared(value: ir.Value) -> tuple[ir.Value, ...]:
     """The tensor, its views, and the integer and dequantized forms of each."""
     found: list[ir.Value] = []
@@ -107,7 +114,7 @@ def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:
     everyone = (producer, *(reader for form in forms for reader in readers(form)))  # conversions too
     touching = {node.metadata_props[UNIT] for node in everyone if node is not None and UNIT in node.metadata_props}
     return Stored(
-        name=str(value.name),
+        name=stored_name(value),
         views=tuple(str(view.name) for view in views),
         owner=_owner(value),
         size_bytes=_bytes_of(value, producer),

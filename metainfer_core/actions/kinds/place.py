@@ -9,7 +9,7 @@ import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.rewiring import MEMORY, nodes_by_id
-from metainfer_core.actions.stored_tensors import Stored, bytes_shared, stored_tensors
+from metainfer_core.actions.stored_tensors import Stored, bytes_shared, stored_name, stored_tensors
 from metainfer_core.actions.units import describe
 from metainfer_core.errors import DoesNotFitError
 from metainfer_core.memory.plan import plan
@@ -85,7 +85,7 @@ class Place(ActionKind):
         params = PlaceParams.from_plain(action.params)
         owner = nodes_by_id(model).get(action.nodes[0])
         for value in owner.outputs if owner is not None else model.graph.inputs:
-            memory = params.memory.get(str(value.name))
+            memory = params.memory.get(stored_name(value))
             for form in bytes_shared(value) if memory is not None else ():
                 form.metadata_props[MEMORY] = str(memory)
 
