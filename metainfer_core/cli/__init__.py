@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GROUP = "metainfer.commands"
 OWN_PACKAGES = ("metainfer_core", "hwdoc_ingest", "review_store", "studio")
-EXTRAS = {"hwdoc_ingest": "ingest", "review_store": "store", "studio": "studio"}
+EXTRAS = {"hwdoc_ingest": "ingest", "review_store": "store", "studio": "ingest,store,studio"}
 """Package to the extra that brings what it imports."""
 EPILOG = (
     "Exit status: 0 done · 1 a negative verdict · 2 bad input or usage · "

@@ -14,7 +14,7 @@ from metainfer_core.errors import InputError
 from metainfer_core.explain.explanation import explain
 from metainfer_core.explain.render import as_data, as_html, as_text
 from metainfer_core.files import write_bytes
-from metainfer_core.pipeline import Adapted, Prepared, adapt, prepare, samples_for
+from metainfer_core.pipeline import Adapted, Prepared, adapt, illegal_actions, prepare, samples_for
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import read_policy
 from metainfer_core.policy.policy import Policy
@@ -95,13 +95,14 @@ def adapt_command(
         min_sqnr_db=min_sqnr_db,
         fast=fast_mode,
     )
-    _, adapted = decide(model, spec, shape, calib, evaluation, objective)
+    prepared, adapted = decide(model, spec, shape, calib, evaluation, objective)
     path = output or Path(f"{model.stem}.policy")
     write_bytes(path, adapted.policy.to_json() + b"\n", "policy")
-    emit(as_json, adapt_answer(adapted.policy, path), _adapt_text(adapted.policy, path))
+    illegal = illegal_actions(prepared, spec, adapted.policy)
+    emit(as_json, adapt_answer(adapted.policy, path, illegal), _adapt_text(adapted.policy, path))
 
 
-def adapt_answer(policy: Policy, path: Path) -> dict[str, Any]:
+def adapt_answer(policy: Policy, path: Path, illegal: tuple[str, ...]) -> dict[str, Any]:
     """What scripts may rely on."""
     plain = policy.plain()
     return {
@@ -109,7 +110,7 @@ def adapt_answer(policy: Policy, path: Path) -> dict[str, Any]:
         "candidates": plain.get("candidates", []),
         "actions": len(policy.actions),
         "refusals": len(policy.refusals),
-        "violations": 0,  # an action that breaks a law of the spec is refused, so none is in the policy
+        "violations": len(illegal),
         "warnings": list(policy.warnings),
     }
 

@@ -8,6 +8,7 @@ from metainfer_core.pipeline.steps import (
     adapt,
     approved_actions,
     compile_policy,
+    illegal_actions,
     prepare,
     samples_for,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "adapt",
     "approved_actions",
     "compile_policy",
+    "illegal_actions",
     "make_report",
     "prepare",
     "samples_for",

@@ -171,6 +171,7 @@ def _blocks(compiled: Compiled, accuracy: Accuracy, policy: Policy) -> Headline:
         faults.append("the generated program and the simulator do not agree bit for bit")
     if not any(line.action == "quantize" for line in policy.actions):
         faults += [f"output {one.output}: {one.reason}" for one in accuracy.distances if not one.holds]
+    faults = [fault.rstrip(".") for fault in faults]
     if faults:
         return Headline(question="What blocks it?", answer=". ".join(faults) + ".", good=False)
     if compiled.package.manifest.development:

@@ -18,14 +18,14 @@ from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.realised import read_realised
-from metainfer_core.errors import DoesNotFitError
+from metainfer_core.errors import DoesNotFitError, UnsupportedError
 from metainfer_core.graph.load import import_model, load_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.apply import apply, effective, is_off
+from metainfer_core.policy.apply import apply, apply_line, effective, is_off
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
@@ -178,6 +178,17 @@ def compile_policy(
         check_legal(realised, spec, run_types),
         differences(approved_actions(policy), realised, op_types),
     )
+
+
+def illegal_actions(prepared: Prepared, spec: HardwareSpec, policy: Policy) -> tuple[str, ...]:
+    """Each action that is not legal on this model and spec, in the order of the policy, with the reason."""
+    working, found = prepared.model.clone(), []
+    for line in policy.actions:
+        try:
+            apply_line(working, spec, line, None)
+        except UnsupportedError as error:
+            found.append(f"{line.id}: {error.why}")
+    return tuple(found)
 
 
 def approved_actions(policy: Policy) -> tuple[Action, ...]:
