@@ -62,7 +62,7 @@ def bind(
 
 def _from_sentence(tagged: Tagged, attached: Attached) -> Found:
     rule, amount = attached.rule, attached.amount
-    values = tuple(value / rule.scale for value in amount.values)
+    values = _in_field_unit(amount.values, rule.scale)
     instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
     sureness = rule.sureness * (0.97 ** max(0.0, attached.cost))
     found = Found(rule.field, attached.start, attached.end, instance=instance, sureness=sureness)
@@ -138,7 +138,7 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
         amount = _cell_amount(tagged, cell)
         if amount is None or amount.dimension != rule.dimension:
             continue
-        values = tuple(v / rule.scale for v in amount.values)
+        values = _in_field_unit(amount.values, rule.scale)
         if not all(rule.low <= v <= rule.high for v in values):
             return
         unsure |= cell.ambiguous
@@ -305,3 +305,8 @@ def _condition(tagged: Tagged, found: Found) -> str | None:
         if span.start >= found.end - 1 and span.start - found.end < 30:
             return tagged.text[span.start : span.end].strip(" ,()@=") or None
     return None
+
+
+def _in_field_unit(values: tuple[float, ...], scale: float) -> tuple[float, ...]:
+    """Base units as the field counts, to the digits that a document can have: 22 nm, not 21.999999999999996."""
+    return tuple(float(f"{value / scale:.12g}") for value in values)

@@ -144,6 +144,10 @@ def test_contradictions_stay_side_by_side_and_unsure():
     assert all(c.confidence <= 0.6 for c in both)
 
 
+def test_a_unit_that_is_not_the_base_unit_leaves_no_crumbs():
+    assert values(sheet("* Made in a 22 nm process"), "chip.process_nm") == [22.0]
+
+
 def test_agreement_in_two_places_makes_surer():
     once = candidates(sheet("* 64 KB L1 data cache"))[0].confidence
     twice = [c for c in candidates(sheet("* 64 KB L1 data cache", "* It has 64 KB L1 data cache")) if c.value == 65536]
