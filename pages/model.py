@@ -14,12 +14,12 @@ from metainfer_core.errors import MetaInferError
 from metainfer_core.files import write_bytes
 from studio.choices import choose_file, choose_spec
 from studio.graph_drawing import readers_of
+from studio.graph_viewer import netron_link
 from studio.job_view import job_list
 from studio.jobs import Job
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
-from studio.netron import netron_link
 from studio.node_table import node_table
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice

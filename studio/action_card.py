@@ -12,6 +12,7 @@ from review_store.log import Record
 from review_store.review_text import record_text
 from review_store.state import ActionReview
 from studio.crops import Crop, crop_of
+from studio.figures import plain_value
 from studio.markup import draw
 from studio.review_rows import title
 from studio.texts import text
@@ -62,17 +63,9 @@ def _params(action: PolicyAction) -> list[tuple[str, str, str]]:
     given, changed = plain.get("params", {}), plain.get("override")
     changed = changed if isinstance(changed, dict) else {}
     return [
-        (name, _words(given.get(name)), _words(changed[name]) if name in changed else "")
+        (name, plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
         for name in sorted({*given, *changed})
     ]
-
-
-def _words(value: object) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{key}: {_words(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return " … ".join(map(_words, value)) if len(value) == 2 else ", ".join(map(_words, value))
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def _crops(action: PolicyAction, spec: HardwareSpec) -> list[Crop]:

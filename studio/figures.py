@@ -65,6 +65,20 @@ def rate(amount: float | None, unit: str) -> str:
     return f"{_three_digits(amount)} {prefixes[0]}{unit}"
 
 
+def plain_value(value: object) -> str:
+    """A parameter as people read it: pairs of a mapping, both ends of a range."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {plain_value(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        parts = list(map(plain_value, value))
+        return (
+            " … ".join(parts)
+            if len(parts) == 2 and all(isinstance(each, float) for each in value)
+            else ", ".join(parts)
+        )
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
 def _three_digits(amount: float) -> str:
     if amount == 0 or not math.isfinite(amount):
         return f"{amount:.0f}"

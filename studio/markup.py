@@ -30,6 +30,7 @@ def _environment() -> Environment:
         milliseconds=figures.milliseconds,
         whole=figures.whole,
         amount=figures.rate,
+        plain_value=figures.plain_value,
     )
     return made
 

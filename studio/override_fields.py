@@ -12,12 +12,14 @@ import streamlit as st
 from metainfer_core.actions.catalog import kind
 from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from studio.plain_words import plain_words
+from studio.texts import text
 
 
 def override_fields(action: PolicyAction, spec: HardwareSpec | None, key: str) -> tuple[dict[str, Any], bool]:
     """Draws one field for each simple parameter; gives those that differ from the proposal, and whether there are any.
 
-    Parameters that are tables (ranges, memories) are not edited here; they stay as proposed.
+    Ranges and other tables are not edited here; they stay as proposed.
     """
     found = kind(action.action)
     if found is None:
@@ -45,6 +47,8 @@ def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None,
     if name == "target_hw" and spec is not None:
         units = list(spec.compute_units)
         return (st.selectbox(label, units, index=units.index(proposed) if proposed in units else None, **keep),)
+    if name == "memory" and spec is not None and isinstance(proposed, Mapping):
+        return (_memories(proposed, list(spec.memories), keep),)
     if annotation is bool:
         return (st.checkbox(label, value=bool(proposed), **keep),)
     if annotation is int:
@@ -52,6 +56,19 @@ def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None,
     if annotation is str or _is_optional_text(annotation):
         return (st.text_input(label, value=str(proposed or ""), **keep) or proposed,)
     return None
+
+
+def _memories(proposed: Mapping[str, str], memories: list[str], keep: Mapping[str, Any]) -> dict[str, str]:
+    """Tensor to memory, a field for each tensor."""
+    return {
+        tensor: st.selectbox(
+            text("form_memory_of", tensor=plain_words(tensor)),
+            memories,
+            index=memories.index(memory) if memory in memories else 0,
+            **{**keep, "key": f"{keep['key']}_{index}"},
+        )
+        for index, (tensor, memory) in enumerate(proposed.items())
+    }
 
 
 def _is_optional_text(annotation: Any) -> bool:

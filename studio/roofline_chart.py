@@ -43,8 +43,8 @@ def roofline_chart(estimate: Estimate, lines: Sequence[Roofline]) -> go.Figure |
         height=440,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         legend={"orientation": "v", "x": 1.01, "y": 1},
-        xaxis={"type": "log", "title": text("roofline_x"), "exponentformat": "power"},
-        yaxis={"type": "log", "title": text("roofline_y"), "exponentformat": "SI"},
+        xaxis={"type": "log", "title": text("roofline_x"), "exponentformat": "power", "dtick": 1},
+        yaxis={"type": "log", "title": text("roofline_y"), "exponentformat": "SI", "dtick": 1},
         hoverlabel={"align": "left"},
     )
     return figure

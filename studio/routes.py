@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from studio.netron import netron_routes
+from studio.graph_viewer import netron_routes
 from studio.page_routes import page_routes
 
 

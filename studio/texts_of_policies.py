@@ -143,6 +143,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "form_comment": {"en": "Write the comment"},
     "form_fallback": {"en": "What is done if it proves wrong"},
     "form_legal": {"en": "Legal on this model and chip."},
+    "form_memory_of": {"en": "memory of {tensor}"},
     "form_no_check": {"en": "It cannot be checked here: model or spec is not in reach."},
     "form_no_params": {"en": "This kind has no parameters to override here. It can be switched off."},
     "form_off": {"en": "Switch it off"},
@@ -209,7 +210,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_others": {"en": "Also approved by {people}. Each of them signs their own approvals first:"},
     "sign_out_of_reach": {"en": "The model or the spec of this policy is not in the workspace: put it there first."},
     "sign_other_rules": {
-        "en": "This policy was made under another rule set than that of this program. Propose it anew before it is signed: "
+        "en": "This policy was made under other rules than those of this program. Propose it anew before it is signed; "
         "what stays the same only has to be approved again."
     },
     "sign_overrides": {"en": "Overrides"},

@@ -35,7 +35,9 @@ def studio(tmp_path, monkeypatch):
 def wait_for(path):
     end = time.monotonic() + PATIENCE
     while not path.exists():
-        assert time.monotonic() < end, f"{path} does not appear: {[job.error for job in jobs()]}"
+        failed = [job.error for job in jobs() if job.state == "failed"]
+        assert not failed
+        assert time.monotonic() < end, f"{path} does not appear"
         time.sleep(0.3)
 
 
@@ -67,7 +69,7 @@ def test_from_an_empty_workspace_to_a_verified_package(studio, tmp_path):
         confirm_what_was_read(studio, page)
         propose(studio, page)
         studio.restart()
-        overridden = review(studio, page)
+        review(studio, page)
         studio.restart()
         sign(studio, page, tmp_path)
         studio.restart()
@@ -81,7 +83,7 @@ def test_from_an_empty_workspace_to_a_verified_package(studio, tmp_path):
     built = read_package(package.read_bytes())
     policy = Policy.from_json(built.files["policy.json"])
     assert (built.manifest.development, built.manifest.review) == (False, "signed")
-    assert next(action.override for action in policy.actions if action.id == overridden) is False
+    assert next(action.override for action in policy.actions if action.id == "place@x") == {"memory": {"x": "dram"}}
     assert command(["validate", str(package)], tmp_path)["equal"] is True
 
 
@@ -125,26 +127,29 @@ def propose(studio, page):
 
 
 def review(studio, page):
-    """Approves all of it, by the bulk button, by keys and by forms, with one action switched off."""
+    """Approves all of it, by the bulk button, by keys and by forms, with one action overridden."""
     page.goto(f"{studio.address}/review?policy={POLICY}")
     page.get_by_text("Approve all", exact=False).first.click()
     page.get_by_role("button", name="Approve these", exact=False).click()
     row = page.locator(".queue .row[aria-selected=true]")
     expect(page.locator(".queue .row .shape.approved").first).to_be_visible()
 
-    page.get_by_placeholder(text("review_search_hint")).fill("quantize")
+    page.get_by_placeholder(text("review_search_hint")).fill("place@x")
     page.keyboard.press("Enter")
-    expect(row).to_contain_text("Quantize")
-    action = row.get_attribute("data-id")
+    expect(row).to_have_attribute("data-id", "place@x")
+    settled(page)
     page.locator(".queue .list").focus()
     page.keyboard.press("o")
-    expect(page.get_by_label(text("form_reason"))).to_be_focused()
-    page.keyboard.type("just a try: keys typed here fire nothing")
-    page.get_by_role("radio", name=text("form_off")).click()
-    settled(page)
+    reason = page.get_by_label(text("form_reason"))
+    expect(reason).to_be_focused()
+    page.keyboard.type("the camera writes to DRAM: keys typed here fire nothing")
+    page.get_by_label(text("form_memory_of", tensor="x")).click()
+    page.get_by_role("option", name="dram").click()
+    expect(page.get_by_text(text("form_legal"))).to_be_visible()
+    expect(reason).to_have_value("the camera writes to DRAM: keys typed here fire nothing")
     page.get_by_role("button", name=text("form_override"), exact=True).click()
     expect(page.get_by_text("Overridden. Whoever")).to_be_visible()
-    expect(row).to_contain_text("switched off")
+    expect(row).to_contain_text("in dram")
     page.get_by_placeholder(text("review_search_hint")).fill("")
     page.keyboard.press("Enter")
     expect(page.locator(".queue .row").nth(20)).to_be_attached()
@@ -166,7 +171,6 @@ def review(studio, page):
     log = EventLog(studio.workspace)
     assert sum(record.event.plain()["kind"] == "overridden" for record in log.records()) == 1
     log.close()
-    return action
 
 
 def sign(studio, page, tmp_path):

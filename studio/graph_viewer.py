@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import hmac
 import html
-import importlib.util
 import re
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import quote
 
@@ -49,10 +49,11 @@ def _subject(name: str) -> str:
 
 @functools.cache
 def _folder() -> Path:
-    found = importlib.util.find_spec("netron")
-    if found is None or found.origin is None:
-        raise DefectError("The graph viewer netron is not installed, though it belongs to the studio.")
-    return Path(found.origin).parent
+    """Where the viewer's files lie. Asked of the installed distribution: an import could find another `netron`."""
+    try:
+        return Path(str(distribution("netron").locate_file("netron")))
+    except PackageNotFoundError as error:
+        raise DefectError("The graph viewer netron is not installed, though it belongs to the studio.") from error
 
 
 async def _page(request: Request) -> Response:

@@ -3,7 +3,7 @@ import re
 import pytest
 from serving import served
 
-from studio.netron import netron_link, netron_routes
+from studio.graph_viewer import netron_link, netron_routes
 
 
 @pytest.fixture
