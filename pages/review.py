@@ -25,6 +25,7 @@ from studio.review_rows import RISKS, Chosen, counts, queue, rows
 from studio.session import person
 from studio.texts import text
 from studio.verdict_panel import draw_verdict
+from studio.workspace import workspace_folder
 
 
 def main() -> None:
@@ -128,7 +129,7 @@ def _progress(found: Subject, state: ReviewState, desk: Desk) -> None:
     if not blocking:
         st.page_link(
             "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
-            query_params={"policy": st.session_state["policy"]},
+            query_params={"policy": found.path.relative_to(workspace_folder()).as_posix()},
         )  # fmt: skip
 
 

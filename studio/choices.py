@@ -19,13 +19,13 @@ def choose_file(kind: Kind, label: str, key: str) -> Path | None:
     names = [path.relative_to(folder).as_posix() for path in files_of(kind)]
     if not names:
         return None
-    return folder / str(st.selectbox(label, names, key=key, bind="query-params"))
+    return folder / _chosen(label, names, key)
 
 
 def choose_spec(key: str = "spec") -> SpecChoice | None:
     """One spec of the workspace or the library; None where there is none at all."""
     found = {_short(each.reference): each for each in spec_choices()}
-    return found[str(st.selectbox(text("choose_spec"), list(found), key=key, bind="query-params"))] if found else None
+    return found[_chosen(text("choose_spec"), list(found), key)] if found else None
 
 
 def choose_subject() -> Subject | None:
@@ -46,6 +46,15 @@ def choose_subject() -> Subject | None:
     model = choose_file("model", text("choose_model"), "model")
     spec = choose_spec()
     return bound(found, model, spec) if model and spec else None
+
+
+def _chosen(label: str, names: list[str], key: str) -> str:
+    """One of the names. The address holds it even where it is the first: that can be another one tomorrow."""
+    asked = st.query_params.get(key, "")
+    name = str(st.selectbox(label, names, index=names.index(asked) if asked in names else 0, key=f"{key}-{asked}"))
+    if name != asked:
+        st.query_params[key] = name
+    return name
 
 
 def _short(reference: str) -> str:
