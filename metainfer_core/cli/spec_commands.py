@@ -140,7 +140,11 @@ def accept_draft(
     ] = None,
     bindings: Annotated[
         list[str] | None,
-        typer.Option("--bind", metavar="WORDS=NAME", help='What the document\'s words mean: "big cluster=cortex_a72".'),
+        typer.Option(
+            "--bind",
+            metavar="WORDS=NAME",
+            help='What the document\'s words mean, or what a candidate is about: "big cluster=cortex_a72", 12=npu.',
+        ),
     ] = None,
     onto: Annotated[
         Path | None, typer.Option("--onto", metavar="SPEC.yaml", help="Add to this spec; its comments are kept.")
@@ -202,7 +206,7 @@ def _accepted_text(draft: SpecDraft, result: Acceptance, output: Path) -> str:
     if result.without_place:
         lines.append(f"{len(result.without_place)} of them fit no field of a spec and stand under `other`.")
     if result.conflicts:
-        lines.append("These contradict each other and were left out; choose with --choose INDEX:")
+        lines.append("These contradict each other and were left out; choose one of each with --choose INDEX:")
     for conflict in result.conflicts:
         lines.append(f"  {conflict.path}")
         shown = conflict.values if len(conflict.values) == len(conflict.indexes) else conflict.values[1:]

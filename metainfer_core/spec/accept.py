@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.binding import bind, core_units
+from metainfer_core.spec.binding import bind, core_units, instance_of
 from metainfer_core.spec.change_log import with_log_entry
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import Candidate, SpecDraft
@@ -95,6 +95,14 @@ def _check(draft: SpecDraft, decisions: Decisions) -> None:
                 f"Nothing in the draft is called {field!r}.",
                 f"It has candidates for: {', '.join(sorted(known)) or 'nothing'}.",
                 "Give one of these fields.",
+            )
+    instances = {instance for candidate in draft.candidates if (instance := instance_of(candidate))}
+    for words in decisions.bindings:
+        if words not in instances and not (words.isdecimal() and int(words) < len(draft.candidates)):
+            raise InputError(
+                f"No candidate of the draft is about {words!r}.",
+                f"They are about: {', '.join(sorted(instances)) or 'nothing named'}.",
+                "Give the words that stand at `instance:` in the draft, or the index of a candidate.",
             )
 
 

@@ -37,7 +37,7 @@ def core_units(
         candidate = draft.candidates[index]
         instance = instance_of(candidate)
         if candidate.field.startswith("cpu.") and instance:
-            name = bindings.get(instance) or core_name(instance)
+            name = bindings.get(str(index)) or bindings.get(instance) or core_name(instance)
             if name:
                 found.append(name)
     # A short name for a core that another document names in full: "A55" is cortex_a55.
@@ -83,10 +83,16 @@ def bind(
     instance = instance_of(candidate)
     placeholder = _PLACEHOLDER.search(pattern)
     if placeholder is None:
-        if instance in decisions.bindings or index in decisions.choose or not _rivals(draft, index, wanted):
+        if (
+            instance in decisions.bindings
+            or str(index) in decisions.bindings
+            or index in decisions.choose
+            or not _rivals(draft, index, wanted)
+        ):
             return Binding(pattern, _kinds_of(pattern))
         return None
-    name = decisions.bindings.get(instance or "") or _name(placeholder[1], instance, units)
+    given = decisions.bindings.get(str(index)) or decisions.bindings.get(instance or "")
+    name = given or _name(placeholder[1], instance, units)
     if not name:
         return None
     path = pattern.replace(placeholder[0], name)

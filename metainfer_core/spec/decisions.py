@@ -23,7 +23,8 @@ class Decisions(Value):
     edits: JsonMap = {}
     """Spec path to the value that a person gives instead; kept as assumed, with the person as its source."""
     bindings: FrozenMap[str] = {}
-    """A document's instance ("big cluster") to the name of a compute unit, memory or block of the spec."""
+    """A document's instance ("big cluster"), or the index of one candidate, to the name of a compute unit, memory or
+    block of the spec."""
     accepted_by: str | None = None
     name: str | None = None
     """Name of the spec; else that of the spec built on, or the draft's chip."""

@@ -295,13 +295,27 @@ class SpecReader:
         self._find("HW002", path, f"The key `{key}` is not known.", fix)
 
 
+def _near_path(path: str) -> str:
+    """How to mend a path that a spec does not have: the nearest key at the first part that is not known."""
+    near = good_form(path)
+    if near:
+        return f"Write {near}."
+    *parents, key = path.split(".")
+    shape = shape_at(".".join(parents)) if parents else SPEC
+    if shape is None:
+        return _near_path(".".join(parents))
+    known = tuple(shape.fields())
+    close = difflib.get_close_matches(key, known, 1, 0.7)
+    if close:
+        return f"Did you mean {'.'.join([*parents, close[0]])}?"
+    return f"Known there: {', '.join(known)}." if known else "Check the path against `meta-infer spec show`."
+
+
 def value_at(path: str, given: object) -> Any:
     """A value that a person gave for a field path, as plain data in the base unit; raises InputError."""
     shape = shape_at(path)
     if shape is None:
-        near = good_form(path)
-        fix = f"Write {near}." if near else "Check the path against `meta-infer spec show`."
-        raise InputError(f"A spec has no place {path!r}.", fix=fix)
+        raise InputError(f"A spec has no place {path!r}.", fix=_near_path(path))
     reader = SpecReader(Document(path, given, {}))
     value = reader._value(shape, given, (path,), unit_key(path))
     faults = [finding for finding in reader.findings if finding.severity == "error"]

@@ -69,6 +69,14 @@ def test_an_instance_that_no_name_can_be_told_from_goes_to_other_until_it_is_bou
     assert bound.without_place == ()
 
 
+def test_a_candidate_that_names_no_core_can_be_bound_by_its_index() -> None:
+    clock = {"field": "cpu.clock_hz", "max": 2_400_000_000, "unit": "Hz"}
+    assert accept(draft(A72, A53, clock), ALL).without_place == (2,)
+    bound = accept(draft(A72, A53, clock), Decisions(everything=True, bindings={"2": "cortex_a72"}))
+    assert values(bound)["compute_units.cortex_a72.clock_hz"] == "{max: 2.4 GHz}"
+    assert bound.spec.provenance["compute_units.cortex_a72.clock_hz"].page == 1
+
+
 def test_a_core_type_is_about_the_core_that_it_names() -> None:
     kinds = [{"field": "cpu.core_type", "value": f"Cortex-{name}"} for name in ("A76", "A55")]
     found = values(accept(draft(*kinds), ALL))
@@ -238,6 +246,10 @@ def test_decisions_about_nothing_are_refused() -> None:
         accept(draft(A72), Decisions(choose=(9,)))
     with pytest.raises(InputError, match=r"Nothing in the draft is called 'npu.cores'"):
         accept(draft(A72), Decisions(fields=("npu.cores",)))
+    with pytest.raises(InputError, match=r"No candidate of the draft is about 'big cluster'\.\n.*: Cortex-A72\."):
+        accept(draft(A72), Decisions(everything=True, bindings={"big cluster": "cortex_a72"}))
+    with pytest.raises(InputError, match="No candidate of the draft is about '1'"):
+        accept(draft(A72), Decisions(everything=True, bindings={"1": "cortex_a72"}))
     with pytest.raises(InputError, match="no place"):
         accept(draft(A72), Decisions(everything=True, edits={"cpu.cores": 3}))
     with pytest.raises(InputError, match="is a frequency"):

@@ -138,6 +138,9 @@ def test_accepting_onto_a_spec_keeps_its_comments(command: Any, spec: Path) -> N
         (("--choose", "7"), "There is no candidate 7"),
         (("--all", "--bind", "big"), "is not LEFT=RIGHT"),
         (("--all", "--set", "cpu=3"), "no place 'cpu'"),
+        (("--all", "--set", "compute_units.npu.clck_hz=1 GHz"), "Did you mean compute_units.npu.clock_hz?"),
+        (("--all", "--set", "memory.dram.kind=dram"), "Did you mean memories?"),
+        (("--all", "--bind", "big=cortex_a72"), "No candidate of the draft is about 'big'."),
     ],
 )
 def test_a_decision_that_cannot_be_followed_writes_nothing(command: Any, words: tuple[str, ...], told: str) -> None:
