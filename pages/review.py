@@ -34,6 +34,8 @@ def main() -> None:
     found = choose_subject()
     if found is None:
         return
+    if found.model is None:
+        st.warning(text("policy_without_model"))
     desk = _desk(found)
     for event in pressed(desk):
         press(found, desk, event, person())

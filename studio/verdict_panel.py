@@ -73,7 +73,8 @@ def _notice(desk: Desk, action_id: str) -> None:
         st.error(plain_words(words), icon=":material/error:")
     elif how == "conflict":
         lines = "\n".join(f"- {plain_words(line)}" for line in words.splitlines())
-        st.warning(f"{text('conflict_title')}\n{lines}\n\n{text('conflict_then')}", icon=":material/group:")
+        title, then = text("conflict_title"), text("conflict_then")
+        st.warning(f"{title}\n{lines}\n\n{then}", icon=":material/group:")
 
 
 def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, event: Pressed) -> None:
