@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from metainfer_core.errors import InputError
@@ -34,10 +37,62 @@ def read_bytes(path: Path, what: str, limit_bytes: int = 64 * MEBIBYTE) -> bytes
         ) from error
 
 
+def check_outputs(outputs: Sequence[Path], what: str, inputs: Iterable[Path | str | None] = ()) -> None:
+    """Refuses, before any work is done, to write over an input, one output over another, or where nothing can stand.
+
+    Args:
+        outputs: Files that will be written.
+        what: What the first of them is, in words.
+        inputs: What is read: paths, or the text of an option that may be one.
+    """
+    given = [Path(each) for each in inputs if each is not None and "\0" not in str(each)]
+    for index, path in enumerate(outputs):
+        _refuse_no_file(path, what)
+        if path in outputs[:index]:
+            raise InputError(f"{path}: two files would be written there.", fix=f"Give the {what} another ending.")
+        try:
+            overwritten = [each for each in given if path.exists() and each.exists() and path.samefile(each)]
+            folder = next(each for each in path.absolute().parents if each.exists())
+            usable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+        except OSError as error:
+            raise _unwritable(path, what, error.strerror or str(error)) from error
+        if overwritten:
+            raise InputError(
+                f"{path}: this is the file that is read.", f"The {what} would take its place.", "Give another name."
+            )
+        if not usable:
+            raise _unwritable(path, what, f"{folder} is {'closed to you' if folder.is_dir() else 'not a folder'}")
+
+
+def _refuse_no_file(path: Path, what: str) -> None:
+    """What is renamed into a place takes it, be it a device or a pipe: only a file gives way to a file."""
+    kind = None
+    try:
+        if "\0" in str(path):
+            kind = "cannot be a path"
+        elif not path.name or path.is_dir():
+            kind = "is a folder"
+        elif path.exists() and not path.is_file():
+            kind = "is not a file, but a device or a pipe"
+    except OSError as error:
+        raise _unwritable(path, what, error.strerror or str(error)) from error
+    if kind:
+        raise InputError(
+            f"{str(path)!r}: this {kind}.", f"The {what} cannot be written there.", "Give the name of a file."
+        )
+
+
+def _unwritable(path: Path, what: str, why: str) -> InputError:
+    return InputError(
+        f"{path}: the {what} cannot be written.",
+        f"{why}. What stood there before is unchanged.",
+        "Check the folder, its permissions and the free space.",
+    )
+
+
 def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
     """Writes a file as a whole or not at all: temporary file beside it, fsync, rename."""
-    if not path.name:  # `.` and `/`
-        raise InputError(f"{path}: this is a folder.", f"A {what} cannot be written there.", "Give the name of a file.")
+    _refuse_no_file(path, what)
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,8 +107,22 @@ def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(
-            f"{path}: the {what} cannot be written.",
-            f"{error.strerror or error}. What stood there before is unchanged.",
-            "Check the folder, its permissions and the free space.",
-        ) from error
+        raise _unwritable(path, what, error.strerror or str(error)) from error
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Reading a file, changing it and writing it back, while others who do so with the same folder wait.
+
+    The lock is on the folder, so that nothing is left behind; it ends with the process. Do not nest.
+    """
+    try:
+        descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # no folder, no file to change
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
