@@ -29,6 +29,7 @@ from metainfer_core.cli.policy_commands import (
     TargetLatency,
     decide,
 )
+from metainfer_core.cli.streams import tell
 from metainfer_core.codegen.catalog import backends
 from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.run import execute
@@ -92,8 +93,18 @@ def compile_command(
         approved, bundle_digest = _policy_to_build(policy, development, trust, model, spec)
         prepared = pipeline.prepare(model, input_shapes(shape) or approved.bound_shapes)
         samples = pipeline.samples_for(prepared, evaluation or calib)
+        calibration = pipeline.missing_ranges(prepared, approved, calib, report) if bundle_digest is None else None
+        if calibration is not None and calib is None:
+            tell("Warning: the policy brings no ranges; they come from random numbers. Give --calib.")
         compiled = pipeline.compile_policy(
-            prepared, spec, approved, target, samples.feeds, bundle_digest=bundle_digest, progress=report
+            prepared,
+            spec,
+            approved,
+            target,
+            samples.feeds,
+            bundle_digest=bundle_digest,
+            calibration=calibration,
+            progress=report,
         )
         reference = run_reference(prepared.model, samples.feeds)
         found = pipeline.make_report(prepared, spec, approved, compiled, samples, reference, report)
@@ -160,7 +171,8 @@ def run_command(
     lines = [f"{name} {list(array.shape)} {array.dtype}: {_head(array)}" for name, array in execution.outputs.items()]
     if times:
         answer["median_ms"], answer["min_ms"], answer["runs"] = times[len(times) // 2], times[0], len(times)
-        lines.append(f"median {times[len(times) // 2]:.3f} ms, least {times[0]:.3f} ms over {len(times)} runs")
+        runs = "1 run" if len(times) == 1 else f"{len(times)} runs"
+        lines.append(f"median {times[len(times) // 2]:.3f} ms, least {times[0]:.3f} ms over {runs}")
     emit(as_json, answer, "\n".join(lines))
 
 

@@ -9,6 +9,7 @@ from metainfer_core.pipeline.steps import (
     approved_actions,
     compile_policy,
     illegal_actions,
+    missing_ranges,
     prepare,
     samples_for,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "compile_policy",
     "illegal_actions",
     "make_report",
+    "missing_ranges",
     "prepare",
     "samples_for",
 ]

@@ -117,6 +117,16 @@ def adapt(
     return Adapted(policy, evaluation_samples, reference)
 
 
+def missing_ranges(
+    prepared: Prepared, policy: Policy, data: str | None, progress: Progress = quiet
+) -> Calibration | None:
+    """Ranges for a plain policy, whose quantize actions bring none; None where every action brings its own."""
+    quantized = [effective(line) for line in policy.actions if line.action == "quantize" and not is_off(line)]
+    if all("ranges" in action.params for action in quantized):
+        return None
+    return collect_ranges(prepared.model, samples_for(prepared, data), progress)
+
+
 def _overfull(adapted: ir.Model, spec: HardwareSpec) -> DoesNotFitError | None:
     """The memory of the spec that this model cannot be planned into, where there is one."""
     try:

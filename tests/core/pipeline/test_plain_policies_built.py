@@ -1,0 +1,73 @@
+"""A policy written by hand has no ranges: they come from the data that is given with it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+import typer
+from onnx import numpy_helper
+
+from metainfer_core.cli import build_commands, console
+from metainfer_core.codegen.package import read_package
+from metainfer_core.codegen.realised import read_realised
+
+MODEL = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,4,8,8] y) { [conv] c = Conv <pads = [1,1,1,1]> (x, w)  [act] y = Relu (c) }"""
+PLAIN = {
+    "version": "1.2",
+    "actions": [
+        {
+            "node_id": "conv",
+            "action": "quantize",
+            "params": {"bit_width": 8, "scheme": "channel_wise", "target_hw": "cortex_a72"},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def compile_plain(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model = onnx.parser.parse_model(MODEL)
+    weights = np.random.default_rng(1).normal(0, 0.01, (4, 3, 3, 3)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    onnx.save(model, "net.onnx")
+    np.savez("data.npz", x=np.random.default_rng(2).normal(0, 37, (4, 1, 3, 8, 8)).astype(np.float32))
+    (tmp_path / "plain.policy").write_text(json.dumps(PLAIN))
+
+    def give(*options):
+        words = ("meta-infer", "compile", "--model", "net.onnx", "--policy", "plain.policy", "--hw-spec", "rk3399")
+        monkeypatch.setattr("sys.argv", [*words, "--output", "net.bin", *options])
+        app = typer.Typer(no_args_is_help=True)
+        build_commands.commands(app)
+        with pytest.raises(SystemExit) as left:
+            console.run(app)
+        return left.value.code, capsys.readouterr().err
+
+    return give
+
+
+def coarsest_scale():
+    """Of the activations of the built program: that of its input, which the weights make smaller."""
+    realised = read_realised(read_package(Path("net.bin").read_bytes()))
+    return max(scale for tensor in realised.tensors if not tensor.is_constant for scale in tensor.scales)
+
+
+def test_ranges_come_from_the_calibration_data(compile_plain):
+    status, err = compile_plain("--development", "--calib", "data.npz")
+    assert (status, "Warning" in err) == (0, False)
+    seen = np.load("data.npz")["x"]
+    assert coarsest_scale() == pytest.approx((seen.max() - seen.min()) / 255, rel=0.02)
+
+
+def test_random_ranges_are_said_to_be_random(compile_plain):
+    status, err = compile_plain("--development")
+    assert status == 0
+    assert "they come from random numbers. Give --calib." in err
+
+
+def test_nothing_unsigned_is_built_without_being_asked_for(compile_plain):
+    assert compile_plain("--calib", "data.npz")[0] == 3
