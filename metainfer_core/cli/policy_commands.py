@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,7 +101,7 @@ def adapt_command(
     path = output or Path(f"{model.stem}.policy")
     write_bytes(path, adapted.policy.to_json() + b"\n", "policy")
     illegal = illegal_actions(prepared, spec, adapted.policy)
-    emit(as_json, adapt_answer(adapted.policy, path, illegal), _adapt_text(adapted.policy, path))
+    emit(as_json, adapt_answer(adapted.policy, path, illegal), _adapt_text(adapted.policy, path, hw_spec))
 
 
 def adapt_answer(policy: Policy, path: Path, illegal: tuple[str, ...]) -> dict[str, Any]:
@@ -115,11 +117,12 @@ def adapt_answer(policy: Policy, path: Path, illegal: tuple[str, ...]) -> dict[s
     }
 
 
-def _adapt_text(policy: Policy, path: Path) -> str:
+def _adapt_text(policy: Policy, path: Path, hw_spec: str) -> str:
     kinds: dict[str, int] = {}
     for action in policy.actions:
         kinds[action.action] = kinds.get(action.action, 0) + 1
-    lines = [f"{path}: {len(policy.actions)} actions, {len(policy.refusals)} refusals"]
+    refused = len(policy.refusals)
+    lines = [f"{path}: {len(policy.actions)} actions, {refused} refusal{'' if refused == 1 else 's'}"]
     lines += [f"  {count:4} {name}" for name, count in sorted(kinds.items())]
     lines.append("Candidates, best first (predicted on the spec):")
     for candidate in policy.plain().get("candidates", []):
@@ -128,7 +131,7 @@ def _adapt_text(policy: Policy, path: Path) -> str:
         mark = "*" if candidate.get("chosen") else " "
         lines.append(f"  {mark} {candidate['name']}: {words}; {candidate.get('accuracy', '')}")
     lines += [f"Warning: {warning}" for warning in policy.warnings]
-    lines.append(f"Next: meta-infer explain --policy {path} --hw-spec ...")
+    lines.append(f"Next: meta-infer explain --policy {shlex.quote(str(path))} --hw-spec {shlex.quote(hw_spec)}")
     return "\n".join(lines)
 
 
@@ -149,10 +152,11 @@ def explain_command(
     if action is not None:
         explanations = tuple(one for one in explanations if action == one.id or action in one.node_ids)
         if not explanations:
+            near = get_close_matches(action, [one.id for one in loaded.actions], n=3, cutoff=0.4)
             raise InputError(
                 f"{policy}: there is no action {action}.",
-                "Action ids look like quantize@Conv_12.",
-                f"List them: meta-infer explain --policy {policy} --hw-spec {hw_spec}",
+                f"It has {len(loaded.actions)} actions" + (f"; the nearest: {', '.join(near)}." if near else "."),
+                f"List them: meta-infer explain --policy {shlex.quote(str(policy))} --hw-spec {shlex.quote(hw_spec)}",
             )
     if loaded.spec_digest not in (None, spec.values_digest):
         tell(f"Warning: the policy was made for another spec than {spec.name} {spec.version}.")
