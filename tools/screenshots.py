@@ -6,6 +6,7 @@ docs/screens/.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -133,7 +135,8 @@ def ready(page: Page) -> None:
 
 
 def save(page: Page, name: str) -> None:
-    page.screenshot(path=OUT / f"{name}.png")
+    shot = Image.open(io.BytesIO(page.screenshot()))
+    shot.convert("RGB").quantize(256).save(OUT / f"{name}.png", optimize=True)
     print(f"docs/screens/{name}.png", flush=True)
 
 
