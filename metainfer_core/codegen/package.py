@@ -6,11 +6,15 @@ Entries are stored, not compressed: the bytes depend on no version of zlib, and 
 from __future__ import annotations
 
 import io
+import math
 import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+import numpy as np
+import pydantic
 
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.numerics.program import ElementType
@@ -19,6 +23,7 @@ from metainfer_core.values import FrozenMap, Value, read_json, sha256
 MANIFEST = "manifest.json"
 SIZE_LIMIT_BYTES = 2 << 30
 ENTRY_LIMIT = 10_000
+VECTOR_LIMIT = 1000
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -28,7 +33,16 @@ class Port(Value):
 
     name: str
     element_type: ElementType
-    shape: tuple[int, ...]
+    shape: tuple[Annotated[int, pydantic.Field(ge=0)], ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Of its array, without gaps."""
+        return math.prod(self.shape) * np.dtype(self.element_type).itemsize
+
+    def array(self, data: bytes) -> np.ndarray:
+        """Its array in raw little-endian bytes, of which there are exactly `size_bytes`."""
+        return np.frombuffer(data, np.dtype(self.element_type).newbyteorder("<")).reshape(self.shape)
 
 
 class Manifest(Value):
@@ -52,7 +66,7 @@ class Manifest(Value):
     """Path of the host binary in the package."""
     variants: tuple[str, ...]
     """Instruction sets that it was built for, best first."""
-    vectors: int
+    vectors: Annotated[int, pydantic.Field(ge=1, le=VECTOR_LIMIT)]
     """How many test vectors it carries."""
     files: FrozenMap[str]
     """Path to digest, of every file but this one."""
@@ -170,11 +184,17 @@ def _entry_fault(entries: list[zipfile.ZipInfo], size: int) -> str | None:
 
 
 def _check_parts(manifest: Manifest, files: Mapping[str, bytes], source: str) -> None:
-    wanted = [manifest.binary]
-    for vector in range(min(manifest.vectors, ENTRY_LIMIT)):
-        wanted.append(layers_path(vector))
-        wanted += [vector_path(vector, "input", index) for index in range(len(manifest.inputs))]
-        wanted += [vector_path(vector, "output", index) for index in range(len(manifest.outputs))]
-    for name in wanted:
+    wanted: dict[str, int | None] = {manifest.binary: None}
+    for vector in range(manifest.vectors):
+        wanted[layers_path(vector)] = None
+        wanted |= {vector_path(vector, "input", at): port.size_bytes for at, port in enumerate(manifest.inputs)}
+        wanted |= {vector_path(vector, "output", at): port.size_bytes for at, port in enumerate(manifest.outputs)}
+    for name, size in wanted.items():
         if name not in files:
             raise InputError(f"{source} is not complete.", f"{name} is missing.", "Compile again.")
+        if size is not None and len(files[name]) != size:
+            raise InputError(
+                f"{source} contradicts itself.",
+                f"{name} has {len(files[name]):,} bytes; the manifest's shape needs {size:,}.",
+                "Compile again.",
+            )

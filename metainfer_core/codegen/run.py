@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from metainfer_core.codegen.package import Package, Port
 from metainfer_core.codegen.private_folder import private_folder
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.errors import InputError, ObligationFailed
+from metainfer_core.values import Value
 from metainfer_core.verify.realised_graph import RealisedGraph
 
 TIME_LIMIT_S = 600.0
@@ -34,6 +33,15 @@ class Execution:
     """Of the target's clock, by step, summed over the timed runs."""
     tensors: dict[str, np.ndarray] = field(default_factory=dict)
     """Every step's outputs, where they were dumped."""
+
+
+class _Answer(Value):
+    """What a binary says on its stdout."""
+
+    nanoseconds: tuple[int, ...] = ()
+    start_up_nanoseconds: int = 0
+    ticks: tuple[int, ...] = ()
+    variants: tuple[str, ...] = ()
 
 
 def run_package(package: Package, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -87,15 +95,14 @@ def execute(
         command += ["--variant", variant] if variant else []
         answer = _run(command, folder, time_limit_s)
         outputs = {
-            port.name: _array(path.read_bytes(), port)
-            for path, port in zip(output_paths, package.manifest.outputs, strict=True)
+            port.name: _array(path, port) for path, port in zip(output_paths, package.manifest.outputs, strict=True)
         }
         tensors = _dumped(dump_folder, read_realised(package)) if dump else {}
     return Execution(
         outputs=outputs,
-        nanoseconds=tuple(answer["nanoseconds"]),
-        start_up_nanoseconds=answer["start_up_nanoseconds"],
-        ticks=tuple(answer.get("ticks", ())),
+        nanoseconds=answer.nanoseconds,
+        start_up_nanoseconds=answer.start_up_nanoseconds,
+        ticks=answer.ticks,
         tensors=tensors,
     )
 
@@ -103,7 +110,7 @@ def execute(
 def supported_variants(package: Package) -> tuple[str, ...]:
     """Instruction sets of the package that this machine, or the emulator, can run, best first."""
     with private_folder("run") as folder:
-        return tuple(_run([*_command(package, folder), "--variants"], folder, TIME_LIMIT_S)["variants"])
+        return _run([*_command(package, folder), "--variants"], folder, TIME_LIMIT_S).variants
 
 
 def _command(package: Package, folder: Path) -> list[str]:
@@ -139,7 +146,7 @@ def check_inputs(package: Package, inputs: Mapping[str, np.ndarray]) -> list[np.
     return arrays
 
 
-def _run(command: list[str], folder: Path, time_limit_s: float) -> dict[str, Any]:
+def _run(command: list[str], folder: Path, time_limit_s: float) -> _Answer:
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=time_limit_s, check=False)
     except subprocess.TimeoutExpired as error:
@@ -151,12 +158,22 @@ def _run(command: list[str], folder: Path, time_limit_s: float) -> dict[str, Any
     if done.returncode != 0:
         words = done.stderr.decode("utf-8", "replace").strip()[-500:] or "it said nothing"
         raise ObligationFailed(f"The built program failed (status {done.returncode}).", words, "Build it again.")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    try:
+        return _Answer.from_json(done.stdout, "What it says of its run")
+    except InputError as error:
+        raise ObligationFailed("The built program gave a broken answer.", str(error), "Build it again.") from error
 
 
-def _array(data: bytes, port: Port) -> np.ndarray:
-    return np.frombuffer(data, np.dtype(port.element_type).newbyteorder("<")).reshape(port.shape).copy()
+def _array(path: Path, port: Port) -> np.ndarray:
+    """The array that the program wrote."""
+    size = path.stat().st_size if path.is_file() else 0
+    if size != port.size_bytes:
+        raise ObligationFailed(
+            f"The built program gave a broken {port.name!r}.",
+            f"It wrote {size:,} bytes; {port.size_bytes:,} were expected.",
+            "Build it again.",
+        )
+    return port.array(path.read_bytes()).copy()
 
 
 def _dumped(folder: Path, realised: RealisedGraph) -> dict[str, np.ndarray]:
@@ -164,5 +181,5 @@ def _dumped(folder: Path, realised: RealisedGraph) -> dict[str, np.ndarray]:
     for path in sorted(folder.iterdir()):
         tensor = realised.tensors[int(path.stem)]
         port = Port(name=tensor.name, element_type=tensor.element_type, shape=tensor.shape)
-        found[tensor.name] = _array(path.read_bytes(), port)
+        found[tensor.name] = _array(path, port)
     return found

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from metainfer_core.codegen.package import Package, Port, layers_path
+from metainfer_core.codegen.package import Package, layers_path
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.run import Execution, execute, supported_variants
+from metainfer_core.errors import ObligationFailed
 from metainfer_core.values import Value, read_json, sha256
 from metainfer_core.verify.reference import Progress, quiet
 
@@ -69,12 +70,16 @@ def validate_package(package: Package, progress: Progress = quiet) -> Validation
     """
     variants = supported_variants(package)
     runs = [(vector, variant) for vector in range(package.manifest.vectors) for variant in variants]
+    if not runs:
+        raise ObligationFailed(
+            "The built program names no instruction set that it runs on here.", fix="Build it again."
+        )
     layers: list[LayerCheck] = []
     worst: list[Worst] = []
     for done, (vector, variant) in enumerate(runs):
         progress("replaying test vectors", done, len(runs))
         raw_inputs, raw_outputs = package.vector(vector)
-        inputs = {port.name: _array(raw_inputs[port.name], port) for port in package.manifest.inputs}
+        inputs = {port.name: port.array(raw_inputs[port.name]) for port in package.manifest.inputs}
         execution = execute(package, inputs, dump=True, variant=variant)
         layers += _layers(package, execution, vector, variant)
         worst += _outputs(package, execution, raw_outputs, vector, variant)
@@ -110,7 +115,7 @@ def _outputs(
 ) -> list[Worst]:
     found = []
     for port in package.manifest.outputs:
-        got, wanted = execution.outputs[port.name], _array(expected[port.name], port)
+        got, wanted = execution.outputs[port.name], port.array(expected[port.name])
         if got.tobytes() == wanted.tobytes():
             continue
         size = wanted.dtype.itemsize
@@ -121,7 +126,3 @@ def _outputs(
         finite = error if np.isfinite(error) else None
         found.append(Worst(vector=vector, variant=variant, output=port.name, max_abs_error=finite, different=different))
     return found
-
-
-def _array(data: bytes, port: Port) -> np.ndarray:
-    return np.frombuffer(data, np.dtype(port.element_type).newbyteorder("<")).reshape(port.shape)

@@ -232,6 +232,24 @@ def test_a_program_that_does_not_end_is_stopped(native: Package, feeds: Feeds) -
         execute(native, feeds[0], repeat=1_000_000, time_limit_s=0.3)
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("hello", "a broken answer"),
+        ('{"nanoseconds": "x"}', "a broken answer"),
+        ('{"nanoseconds": [1]}', "a broken '"),
+        ("", "a broken answer"),
+    ],
+)
+def test_a_program_that_answers_something_else_is_said(native: Package, feeds: Feeds, answer: str, words: str) -> None:
+    program = f"#!/bin/sh\necho '{answer}'\n".encode()
+    swapped = Package(native.manifest, {**native.files, native.manifest.binary: program}, native.digest)
+    with pytest.raises(ObligationFailed, match=words):
+        execute(swapped, feeds[0])
+    with pytest.raises(ObligationFailed):
+        validate_package(swapped)
+
+
 def test_an_unknown_instruction_set_is_refused(native: Package, feeds: Feeds) -> None:
     with pytest.raises(ObligationFailed, match="lacks the instructions"):
         execute(native, feeds[0], variant="x86_64_v9")

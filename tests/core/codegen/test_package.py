@@ -145,6 +145,19 @@ def test_a_manifest_that_names_no_vector_that_is_there_is_refused() -> None:
         read_package(data)
 
 
+def test_a_vector_of_another_size_than_the_manifest_says_is_refused() -> None:
+    files = FILES | {vector_path(0, "input", 0): b"\0" * 12}
+    with pytest.raises(InputError, match=r"input_0\.bin has 12 bytes; the manifest's shape needs 8"):
+        read_package(write_package(manifest(files), files))
+
+
+@pytest.mark.parametrize("number", [-1, 0, 10**9])
+def test_a_package_that_proves_nothing_is_refused(number: int) -> None:
+    plain = manifest().plain() | {"vectors": number}
+    with pytest.raises(InputError, match="vectors is not right"):
+        Manifest.from_plain(plain)
+
+
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a zip at all", bytes(1000), b"\x7fELF"])
 def test_other_files_are_not_packages(data: bytes) -> None:
     with pytest.raises(InputError, match="is not a package"):
