@@ -51,7 +51,7 @@ def make_report(
     memory = _memory(compiled)
     predicted = _predicted(policy)
     return BuildReport(
-        headlines=(_fits(memory), _fast(latency, predicted, spec), _blocks(compiled, accuracy, policy)),
+        headlines=(_fits(memory), _fast(latency, policy, spec), _blocks(compiled, accuracy, policy)),
         development=compiled.package.manifest.development,
         model=prepared.name,
         model_digest=prepared.digest,
@@ -148,9 +148,16 @@ def _fits(memory: tuple[MemoryMap, ...]) -> Headline:
     return Headline(question="Does it fit?", answer=f"Yes: {answer}." if known else f"{answer}.", good=known or None)
 
 
-def _fast(latency: Latency | None, predicted: tuple[float, float] | None, spec: HardwareSpec) -> Headline:
+def _why_not_predicted(policy: Policy) -> str:
+    if any(candidate.get("chosen") for candidate in policy.candidates):
+        return "the spec lacks what a prediction needs"
+    return "the policy brings no prediction; `meta-infer adapt` makes one"
+
+
+def _fast(latency: Latency | None, policy: Policy, spec: HardwareSpec) -> Headline:
+    predicted = _predicted(policy)
     on_chip = f"predicted {predicted[0]:.3g} to {predicted[1]:.3g} ms on {spec.name}" if predicted else ""
-    parts = [on_chip or f"unknown on {spec.name} (the spec lacks what a prediction needs)"]
+    parts = [on_chip or f"unknown on {spec.name} ({_why_not_predicted(policy)})"]
     if latency is not None and latency.ratio is not None:
         ratio = f"{latency.ratio:.2f} times what ONNX Runtime takes"
         parts.append(f"measured {latency.median_ms:.3g} ms on this machine, {ratio}")

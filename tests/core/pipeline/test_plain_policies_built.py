@@ -67,6 +67,7 @@ def test_random_ranges_are_said_to_be_random(compile_plain):
     status, err = compile_plain("--development")
     assert status == 0
     assert "they come from random numbers. Give --calib." in err
+    assert "(the policy brings no prediction; `meta-infer adapt` makes one)" in Path("net.report.html").read_text()
 
 
 def test_nothing_unsigned_is_built_without_being_asked_for(compile_plain):
