@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -56,6 +57,7 @@ def state_text(state: ReviewState) -> str:
         stands = f"{len(each.standing.counted)}/{each.standing.needed}"
         lines.append(f"{each.word:<9} {risk_level(each.action):<7} {stands}  {each.id}")
         lines += [f"    {each.action.sentence}"] if each.action.sentence else []
+        lines += [f"    {_override_line(each)}"] if each.override is not None else []
         lines += [f"    Note: {note}" for note in each.notes]
     counts = ", ".join(f"{count} {word}" for word, count in _counts(state).items() if count) or "no actions"
     lines.append(f"{len(rows)} actions: {counts}.")
@@ -70,9 +72,8 @@ def action_text(review: ActionReview, records: Iterable[Record]) -> str:
     lines.append(f"Risk: {risk_level(action)}" + ("" if action.risk else " (nothing assessed it)"))
     lines += [f"  {fact}" for fact in action.risk.facts] if action.risk else []
     lines += [f"Why: {reason.claim}" for reason in action.why]
-    lines += [f"Parameters: {action.plain().get('params', {})}"]
-    if review.override is not None:
-        lines.append(f"Override by {review.override.actor}: {_override(review)['value']} ({review.override.reason})")
+    lines += [f"Parameters: {_json(action.plain().get('params', {}))}"]
+    lines += [_override_line(review)] if review.override is not None else []
     if review.tag is not None:
         lines.append(f"Tagged by {review.tag.actor}: {review.tag.reason}")
     lines.append(f"Approved by {len(review.standing.counted)} of {review.standing.needed} needed.")
@@ -87,6 +88,8 @@ def record_text(record: Record) -> str:
     event = record.event
     plain = event.plain()
     said = {key: plain[key] for key in ("reason", "text", "override", "justification", "undoes") if key in plain}
+    if "override" in said:
+        said["override"] = _override_words(said["override"])
     details = "; ".join(f"{key}: {_flat(value)}" for key, value in said.items())
     return f"{record.seq} {event.at} {event.actor} {plain['kind']}" + (f" ({details})" if details else "")
 
@@ -123,6 +126,23 @@ def _flat(value: object) -> str:
 def _override(review: ActionReview) -> dict[str, Any]:
     assert review.override is not None
     return {"value": review.override.plain().get("override"), "reason": review.override.reason}
+
+
+def _override_line(review: ActionReview) -> str:
+    assert review.override is not None
+    given = _override(review)
+    return f"Override by {review.override.actor}: {_override_words(given['value'])} ({given['reason']})"
+
+
+def _override_words(value: object) -> str:
+    """As `--override` takes it, but that an action which is switched off is said to be."""
+    if value is False:
+        return "switched off"
+    return "as proposed" if value is None else _json(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _counts(state: ReviewState) -> dict[str, int]:

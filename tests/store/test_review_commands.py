@@ -195,6 +195,16 @@ def test_override_is_checked_before_it_is_written(on, run):
     assert on("review", "export", "--output", "out.policy")[0] == 0
 
 
+def test_an_override_stands_beside_what_was_proposed(on):
+    decide = ("review", "decide", "--action", FUSE, "--reason", "try", "--as", "ada", "--override")
+    assert "override: switched off)" in on(*decide, "false")[1]
+    assert "\n    Override by ada: switched off (try)\n" in on("review", "list")[1]
+    assert 'override: {"target_hw": "cortex_a55"})' in on(*decide, '{"target_hw": "cortex_a55"}')[1]
+    shown = on("review", "show", "--action", FUSE)[1]
+    assert '\nOverride by ada: {"target_hw": "cortex_a55"} (try)\n' in shown
+    assert '"with": ["Relu_1"]' in shown
+
+
 def test_export_holds_the_override(on, place):
     on("review", "decide", "--action", FUSE, "--override", "false", "--reason", "=HYPERLINK()", "--as", "ada")
     assert on("review", "export", "--output", "out.policy")[0] == 0
