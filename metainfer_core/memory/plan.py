@@ -8,9 +8,11 @@ from metainfer_core.errors import DoesNotFitError
 from metainfer_core.memory.first_fit import conflicts, first_fit, peak
 from metainfer_core.memory.greedy import ORDERS
 from metainfer_core.memory.hill_climb import hill_climb
-from metainfer_core.memory.lower_bound import lower_bound
+from metainfer_core.memory.lower_bound import live_bytes, lower_bound
 from metainfer_core.memory.problem import MemoryPlan, MemoryProblem, Placement
 
+NAMED = 4
+"""Buffers that a refusal names."""
 SEARCH_STEPS = 2000
 SEARCH_WORK = 10_000_000
 """Pairs of buffers that a search may visit, so that a large graph does not take minutes."""
@@ -29,7 +31,9 @@ def plan(problem: MemoryProblem, steps: int = SEARCH_STEPS) -> MemoryPlan:
     bound = lower_bound(problem)
     capacity = problem.capacity_bytes
     if capacity is not None and bound > capacity:
-        raise _too_small(problem, bound, capacity, "At one step that many bytes are alive: no placement can help.")
+        raise _too_small(
+            problem, bound, capacity, f"At one step these are alive together, wherever they lie: {_fullest(problem)}."
+        )
     buffers = problem.buffers
     meeting = conflicts(buffers)
     found: dict[str, Sequence[int]] = {}
@@ -60,6 +64,15 @@ def plan(problem: MemoryProblem, steps: int = SEARCH_STEPS) -> MemoryPlan:
         lower_bound_bytes=bound,
         planner=best,
     )
+
+
+def _fullest(problem: MemoryProblem) -> str:
+    """The largest buffers of the step that needs most, in words."""
+    time, _ = max(live_bytes(problem), key=lambda profile: profile[1])
+    alive = [buffer for buffer in problem.buffers if buffer.start <= time < buffer.end]
+    alive.sort(key=lambda buffer: (-buffer.occupied_bytes, buffer.name))
+    named = [f"{buffer.name} ({buffer.occupied_bytes:,} bytes)" for buffer in alive[:NAMED]]
+    return ", ".join(named) + (f" and {len(alive) - NAMED} more" if len(alive) > NAMED else "")
 
 
 def _too_small(problem: MemoryProblem, needed: int, available: int, reason: str) -> DoesNotFitError:

@@ -68,6 +68,20 @@ def test_a_cap_below_the_lower_bound_says_how_much_is_missing() -> None:
     assert (caught.value.needed, caught.value.available) == (98304, 40000)
     assert "58,304 bytes too many" in str(caught.value)
     assert "memories.sram.size_bytes" in str(caught.value)
+    assert "alive together, wherever they lie: a (49,152 bytes), b (49,152 bytes). Place" in str(caught.value)
+
+
+def test_a_refusal_names_the_largest_of_the_fullest_step() -> None:
+    small = tuple(Buffer(name=f"s{number}", size_bytes=64, start=4, end=6) for number in range(5))
+    buffers = (
+        Buffer(name="early", size_bytes=900, start=0, end=4),
+        Buffer(name="late", size_bytes=800, start=3, end=5),
+        *small,
+    )
+    with pytest.raises(DoesNotFitError, match=r": early \(900 bytes\), late \(800 bytes\)\. Place"):
+        plan(MemoryProblem(memory="sram", capacity_bytes=1000, buffers=buffers))
+    with pytest.raises(DoesNotFitError, match=r": late .*, s0 .*, s1 .*, s2 \(64 bytes\) and 2 more\. Place"):
+        plan(MemoryProblem(memory="sram", capacity_bytes=1000, buffers=buffers[1:]))
 
 
 def test_a_cap_that_only_the_best_plan_fits_is_no_plan() -> None:
