@@ -114,13 +114,14 @@ def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
 def alone(path: Path) -> Iterator[None]:
     """Reading a file, changing it and writing it back, while others who do so with the same folder wait.
 
-    The lock is on the folder, so that nothing is left behind; it ends with the process. Do not nest.
+    The lock is on the folder, which is made if it is missing, so that nothing is left behind; it ends with the
+    process. Do not nest.
     """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # no folder, no file to change
-        yield
-        return
+    except OSError as error:
+        raise _unwritable(path, "change", error.strerror or str(error)) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

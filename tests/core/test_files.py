@@ -102,7 +102,9 @@ def test_changes_by_many_at_once_are_all_kept(tmp_path):
     for writer in writers:
         writer.join(60)
     assert path.read_text() == "100"
-    with alone(tmp_path / "no folder" / "file"):
+    with alone(tmp_path / "new folder" / "file"):
+        assert (tmp_path / "new folder").is_dir()
+    with pytest.raises(InputError, match="cannot be written"), alone(path / "file"):
         pass
 
 
