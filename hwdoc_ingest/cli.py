@@ -15,7 +15,7 @@ from hwdoc_ingest.reading import Reading
 from metainfer_core.cli import console
 from metainfer_core.cli.streams import tell
 from metainfer_core.errors import InputError, MetaInferError
-from metainfer_core.files import write_bytes
+from metainfer_core.files import check_outputs, write_bytes
 from metainfer_core.spec.draft_file import write_draft
 
 
@@ -42,6 +42,8 @@ def ingest(
         raise InputError(
             "The draft needs the name of its chip.", "--output is given without --chip.", "Add --chip NAME."
         )
+    if output is not None:
+        check_outputs([output], "draft", documents)
     with console.progress("ingest") as progress:
         outcomes = read_many(documents, progress, workers)
     readings = [outcome for outcome in outcomes if isinstance(outcome, Reading)]

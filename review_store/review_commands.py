@@ -13,7 +13,7 @@ from metainfer_core.bundle.statement import Justification, LogHead
 from metainfer_core.bundle.trust import read_trust
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.files import check_outputs, read_bytes, write_bytes
 from metainfer_core.graph.load import load_model
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
@@ -218,6 +218,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Writes the reviewed policy, or the record of its review."""
+    check_outputs([output], "export", [policy, model, hw_spec])
     log, state = _open(workspace, _policy(policy, model, hw_spec)[0])
     if form == "policy":
         data = reviewed_policy(state).to_json() + b"\n"

@@ -14,7 +14,7 @@ from metainfer_core.bundle.envelope import envelope_from_plain, read_signed_file
 from metainfer_core.bundle.trust import Role, TrustedKey, read_trust, time_text
 from metainfer_core.cli.console import Json, emit
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes, write_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.keys import (
     PrivateKey,
@@ -121,8 +121,10 @@ def trust_key(
     """Adds a person's public key to the trust file of the workspace."""
     file = read_public_key(public_key)
     path = trust_path(workspace)
-    trust = with_key(read_trust(path), file, tuple(_role(each) for each in role or ["reviewer"]), name)
-    write_trust(path, trust)
+    roles_given = tuple(_role(each) for each in role or ["reviewer"])
+    with alone(path):
+        trust = with_key(read_trust(path), file, roles_given, name)
+        write_trust(path, trust)
     person = trust.person(file.person)
     roles = person.roles if person else ()
     data = {"person": file.person, "key_id": file.key.id, "roles": list(roles), "version": trust.version}
@@ -137,8 +139,9 @@ def revoke_key(
 ) -> None:
     """Revokes keys: nothing that they signed, or ever sign, counts any more."""
     path = trust_path(workspace)
-    trust, revoked = revoke(read_trust(path), which, now(), reason)
-    write_trust(path, trust)
+    with alone(path):
+        trust, revoked = revoke(read_trust(path), which, now(), reason)
+        write_trust(path, trust)
     text = f"{path}: revoked {len(revoked)} keys. What they signed must be signed again.\n" + "\n".join(revoked)
     emit(as_json, {"revoked": list(revoked), "version": trust.version}, text)
 
@@ -165,6 +168,10 @@ def sign(
     """Signs a reviewed policy for one model and one hardware spec; refuses what is not wholly reviewed."""
     if output is None and not approve_only:
         raise InputError("It is not said where the bundle goes.", fix="Add --output BUNDLE.")
+    if output is not None:
+        private_key, trust_file = _key_path(key, keys), trust_path(workspace)
+        inputs = [policy, model, hw_spec, private_key, trust_file, *(approval or ())]
+        check_outputs([output], "signed approval" if approve_only else "bundle", inputs)
     model_digest, spec_digest, _ = digests(model, hw_spec)
     bound = read_policy(policy, model_digest, spec_digest)
     trust = read_trust(trust_path(workspace))
@@ -198,15 +205,19 @@ def _folder(keys: Path | None) -> Path:
 
 
 def _unlock(key: str, keys: Path | None, passphrase_fd: int | None, keyring: bool) -> PrivateKey:
-    path = Path(key)
-    if not path.exists():
-        path = _folder(keys) / f"{person_id(key)}.key"
+    path = _key_path(key, keys)
     if not path.exists():
         raise InputError(
             f"{key}: there is no such private key.", f"Looked for {path}.", "Make one: meta-infer keys new."
         )
     passphrase = keyring_passphrase(path.stem) if keyring else None
     return read_key(path, passphrase or _passphrase(f"Passphrase of {path}", passphrase_fd, confirm=False))
+
+
+def _key_path(key: str, keys: Path | None) -> Path:
+    """The file that is named, or that of the person who is named."""
+    path = Path(key)
+    return path if path.exists() else _folder(keys) / f"{person_id(key)}.key"
 
 
 def _passphrase(prompt: str, descriptor: int | None, confirm: bool) -> str:

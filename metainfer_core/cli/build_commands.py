@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,7 +38,7 @@ from metainfer_core.codegen.run import execute
 from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import InputError, NotTrustedError, ObligationFailed
 from metainfer_core.explain.report_page import report_html, report_text
-from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes, write_bytes
 from metainfer_core.graph.load import load_model
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import parse_policy
@@ -87,6 +89,7 @@ def compile_command(
     as_json: Json = False,
 ) -> None:
     """Compile what was signed into a package that proves its own output. Exit status 3 where trust is missing."""
+    check_outputs([output, *_reports(output)], "package", [model, policy, hw_spec, trust, calib, evaluation])
     spec = load_spec(hw_spec)
     with progress("Compiling") as report:
         report("reading policy and model", 0, 0)
@@ -131,6 +134,9 @@ def build_command(
     as_json: Json = False,
 ) -> None:
     """Go all the way without people: adapt, compile, run, compare, report. Makes a development package."""
+    policy_path = _beside(output, ".policy")
+    inputs = [model, hw_spec, hardware, calib, evaluation]
+    check_outputs([output, policy_path, *_reports(output)], "package", inputs)
     spec = _spec_for_build(hw_spec, hardware)
     objective = Objective(
         target_latency_ms=target_latency_ms, precision=precision, search_mode=search_mode, min_sqnr_db=min_sqnr_db
@@ -143,7 +149,6 @@ def build_command(
         found = pipeline.make_report(
             prepared, spec, adapted.policy, compiled, adapted.samples, adapted.reference, report
         )
-    policy_path = output.with_suffix(".policy")
     write_bytes(policy_path, adapted.policy.to_json() + b"\n", "policy")
     _write(output, compiled, found, as_json, {"policy": str(policy_path)})
 
@@ -156,6 +161,8 @@ def run_command(
     as_json: Json = False,
 ) -> None:
     """Run a package on inputs and show its outputs."""
+    if output is not None:
+        check_outputs([output], "outputs", [package, data])
     loaded = _package(package)
     execution = execute(loaded, read_arrays(data, "input file"), repeat=repeat, warm_up=1 if repeat > 1 else 0)
     if output is not None:
@@ -204,12 +211,13 @@ def _policy_to_build(
                 "which marks the package unreviewed.",
             )
         return parse_policy(data, str(path)), None
-    trusted = read_trust(trust)
     digest = load_model(model).digest
     expected = Expected(model_digest=digest, spec_digest=spec.values_digest, ruleset_digest=ruleset_digest())
     state = seen_file(trust)
-    verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, read_seen(state), str(path))
-    remember(state, verified)
+    with alone(state) if state.parent.is_dir() else nullcontext():  # another compile must not forget what this one saw
+        trusted, seen = read_trust(trust), read_seen(state)
+        verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, seen, str(path))
+        remember(state, verified)
     return verified.policy, sha256(data)
 
 
@@ -225,7 +233,7 @@ def _spec_for_build(hw_spec: str | None, hardware: Path | None) -> HardwareSpec:
 
 def _write(output: Path, compiled: pipeline.Compiled, report: BuildReport, as_json: bool, more: dict[str, Any]) -> None:
     """Writes package and report, unless the build broke its promise; then only the report is written."""
-    json_path, html_path = output.with_suffix(".report.json"), output.with_suffix(".report.html")
+    json_path, html_path = _reports(output)
     write_bytes(json_path, report.to_json() + b"\n", "report")
     write_bytes(html_path, report_html(report).encode(), "report")
     if compiled.violations or compiled.differences or not report.accuracy.simulator_equal:
@@ -254,9 +262,20 @@ def _write(output: Path, compiled: pipeline.Compiled, report: BuildReport, as_js
     emit(as_json, answer, f"{report_text(report)}\nPackage: {output}\nReport: {html_path}")
 
 
+def _reports(output: Path) -> tuple[Path, Path]:
+    """Where the reports on a package stand."""
+    return _beside(output, ".report.json"), _beside(output, ".report.html")
+
+
+def _beside(output: Path, ending: str) -> Path:
+    return output.with_suffix(ending) if output.name else output  # a folder, which is refused as such
+
+
 def _package(path: Path) -> Package:
     return read_package(read_bytes(path, "package", PACKAGE_LIMIT_BYTES), str(path))
 
 
-def _head(array: np.ndarray, count: int = 6) -> list[float]:
-    return [round(float(number), 6) for number in array.reshape(-1)[:count]]
+def _head(array: np.ndarray, count: int = 6) -> list[float | str]:
+    """The first numbers; JSON has none for NaN and infinity, so these are text."""
+    numbers = [round(float(number), 6) for number in array.reshape(-1)[:count]]
+    return [number if math.isfinite(number) else str(number) for number in numbers]

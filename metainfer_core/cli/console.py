@@ -54,6 +54,10 @@ def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
         what = "This needs more memory than this machine has to give."
         fix = "Give smaller input shapes or less data, or use a machine with more memory."
         _leave(1, f"{what}\n{fix}", what=what, why="", fix=fix, kind="UnsupportedError")
+    except OSError as error:  # of a file, a pipe or a disk: the machine's state, not our defect
+        what = f"{error.filename}: this cannot be used." if error.filename else "A file cannot be used."
+        why, fix = f"{error.strerror or error}.", "Check the path, its permissions and the free space."
+        _leave(2, "\n".join((what, why, fix)), what=what, why=why, fix=fix, kind="InputError")
     except Exception as error:  # the last border: whatever else happens is our own defect
         if os.environ.get("METAINFER_TRACEBACK"):
             traceback.print_exc()

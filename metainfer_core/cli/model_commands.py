@@ -11,7 +11,7 @@ import typer
 from metainfer_core.cli import console
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes
 from metainfer_core.graph.input_values import read_input_values
 from metainfer_core.graph.load import ImportedModel, load_model
 from metainfer_core.graph.preprocess import Preprocessed, dynamic_nodes, infer, preprocess
@@ -82,6 +82,7 @@ def preprocess_model(
     json: console.Json = False,
 ) -> None:
     """Gives a model fixed shapes, folds what is constant, and takes out what only training needs."""
+    check_outputs([output], "model", [model, hw_spec, registry])
     spec = read_spec(hw_spec) if hw_spec is not None else None
     with console.progress("Preprocess") as progress:
         progress("reading the model", 0, 0)
@@ -193,8 +194,8 @@ def add_operator(
     }
     operator = RegisteredOperator.from_plain(plain, "op-registry add")
     nodes = [node.op_type for node in definition(operator).node]
-    known = read_registry(registry).with_operator(operator, replace)
-    save_registry(registry, known)
+    with alone(registry):
+        save_registry(registry, read_registry(registry).with_operator(operator, replace))
     answer = {"registry": str(registry), "operator": operator.plain(), "nodes": nodes}
     console.emit(json, answer, f"Registered {operator.title} as {', '.join(nodes)} in {registry}.")
 

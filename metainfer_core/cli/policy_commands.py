@@ -15,7 +15,7 @@ from metainfer_core.cli.streams import answer, tell
 from metainfer_core.errors import InputError
 from metainfer_core.explain.explanation import explain
 from metainfer_core.explain.render import as_data, as_html, as_text
-from metainfer_core.files import write_bytes
+from metainfer_core.files import check_outputs, write_bytes
 from metainfer_core.pipeline import Adapted, Prepared, adapt, illegal_actions, prepare, samples_for
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import read_policy
@@ -35,14 +35,20 @@ Eval = Annotated[
     str | None, typer.Option("--eval", help="Data that effects are measured on; the calibration data if not given.")
 ]
 TargetLatency = Annotated[
-    float | None, typer.Option("--target-latency-ms", min=0.0, help="Goal for the time predicted on the spec.")
+    float | None, typer.Option("--target-latency-ms", min=0.0, max=1e9, help="Goal for the time predicted on the spec.")
 ]
 PrecisionOption = Annotated[
     Precision, typer.Option("--precision", help="Least precision that is proposed: int8, or float32 to change none.")
 ]
 Mode = Annotated[SearchMode, typer.Option("--search-mode", help="What counts most.")]
 MinSqnr = Annotated[
-    float, typer.Option("--min-sqnr-db", help="Accuracy budget: least signal-to-noise ratio of each output, in dB.")
+    float,
+    typer.Option(
+        "--min-sqnr-db",
+        min=-1000.0,
+        max=1000.0,
+        help="Accuracy budget: least signal-to-noise ratio of each output, in dB.",
+    ),
 ]
 
 
@@ -89,6 +95,8 @@ def adapt_command(
     as_json: Json = False,
 ) -> None:
     """Propose how to fit a model to a chip: each action with its reason, its measured effect and its risk."""
+    path = output or Path(f"{model.stem}.policy")
+    check_outputs([path], "policy", [model, hw_spec, calib, evaluation])
     spec = load_spec(hw_spec)
     objective = Objective(
         target_latency_ms=target_latency_ms,
@@ -98,7 +106,6 @@ def adapt_command(
         fast=fast_mode,
     )
     prepared, adapted = decide(model, spec, shape, calib, evaluation, objective)
-    path = output or Path(f"{model.stem}.policy")
     write_bytes(path, adapted.policy.to_json() + b"\n", "policy")
     illegal = illegal_actions(prepared, spec, adapted.policy)
     emit(as_json, adapt_answer(adapted.policy, path, illegal), _adapt_text(adapted.policy, path, hw_spec))
@@ -146,6 +153,8 @@ def explain_command(
     """Say why each action of a policy is there: the spec values with their pages, the effect, the risk."""
     if output_format not in ("text", "json", "html"):
         raise InputError(f"--format {output_format}: there is no such format.", fix="Use text, json or html.")
+    if output is not None:
+        check_outputs([output], "explanation", [policy, hw_spec])
     loaded = read_policy(policy)
     spec = load_spec(hw_spec)
     explanations = explain(loaded, spec)

@@ -9,7 +9,7 @@ import typer
 
 from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes
 from metainfer_core.spec import library
 from metainfer_core.spec.accept import Acceptance, accept
 from metainfer_core.spec.decisions import Decisions
@@ -55,6 +55,8 @@ def list_specs(
 ) -> None:
     """Lists the specs of a folder, by name and version."""
     place = folder or library.default_folder()
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder.", fix="Give the folder of spec files.")
     found = library.entries(place)
     listed = [{"name": entry.name, "version": entry.version, "path": str(entry.path)} for entry in found]
     lines = [f"{entry.name:24} {entry.version:10} {entry.path}" for entry in found]
@@ -180,13 +182,15 @@ def accept_draft(
             "Acceptance is a decision: none is taken for you.",
             "Give --all, --field F, --above C, --choose INDEX or --set PATH=VALUE.",
         )
+    check_outputs([output], "hardware spec", [draft])
     read = read_draft(draft)
-    before = read_spec(onto) if onto else None
-    result = accept(read, decisions, before)
-    if onto is None:
-        save_spec(result.spec, output)
-    else:
-        keep_comments(onto, result.spec, output)
+    with alone(output):
+        before = read_spec(onto) if onto else None
+        result = accept(read, decisions, before)
+        if onto is None:
+            save_spec(result.spec, output)
+        else:
+            keep_comments(onto, result.spec, output)
     data = result.plain() | {"spec": str(output), "values_digest": result.spec.values_digest}
     console.emit(json, data, _accepted_text(read, result, output))
 
@@ -227,6 +231,7 @@ def import_flat(
     """Imports a flat hardware profile; every gap that had to be filled is recorded as an assumption."""
     if bandwidth_unit not in (None, "MB/s", "Mbit/s"):
         raise InputError(f"--bandwidth-unit is {bandwidth_unit!r}.", fix="Write MB/s (bytes) or Mbit/s (bits).")
+    check_outputs([output], "hardware spec", [profile])
     unit: Any = bandwidth_unit
     document = read_yaml(read_bytes(profile, "hardware profile", BYTES_LIMIT), str(profile))
     if not is_flat_profile(document.data):

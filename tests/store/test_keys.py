@@ -1,6 +1,7 @@
 import base64
 import os
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from review_maker import private_key
 
+from metainfer_core.bundle.trust import read_trust
 from metainfer_core.errors import InputError, UnsupportedError
 from review_store.keys import (
     keyring_passphrase,
@@ -163,3 +165,17 @@ def test_key_store_keeps_the_passphrase_and_not_the_key(monkeypatch):
     assert keyring_passphrase("ada", store=PASSPHRASE) == PASSPHRASE
     assert keyring_passphrase("ada") == PASSPHRASE
     assert store.kept == {("meta-infer", "ada"): PASSPHRASE}
+
+
+def test_keys_trusted_at_once_by_many_are_all_kept(tmp_path):
+    people = [f"person{number}" for number in range(6)]
+    for person in people:
+        (tmp_path / f"{person}.pub").write_bytes(public_key_file(person, new_key()).to_json())
+    command = [sys.executable, "-m", "metainfer_core", "keys", "trust"]
+    running = [subprocess.Popen([*command, f"{person}.pub"], cwd=tmp_path, stdout=subprocess.PIPE) for person in people]
+    assert [each.wait(120) for each in running] == [0] * 6
+    for each in running:
+        each.stdout.close()
+    trust = read_trust(tmp_path / "workspace" / "trust.json")
+    assert {person.id for person in trust.people} == set(people)
+    assert trust.version == 7

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -147,6 +148,16 @@ def test_an_interruption_with_json_is_one_object(app, monkeypatch, capsys):
     status, out, err = run(app, ["stopped", "--json"], monkeypatch, capsys)
     assert (status, err) == (130, "Interrupted.\n")
     assert json.loads(out)["error"]["kind"] == "Interrupted"
+
+
+def test_what_the_machine_refuses_is_no_defect(app, monkeypatch, capsys):
+    @app.command()
+    def closed():
+        os.stat("/proc/nowhere")
+
+    status, _, err = run(app, ["closed"], monkeypatch, capsys)
+    assert status == 2
+    assert err.splitlines()[1:] == ["No such file or directory.", "Check the path, its permissions and the free space."]
 
 
 def test_too_little_memory_is_said(app, monkeypatch, capsys):
