@@ -88,6 +88,12 @@ def _check(draft: SpecDraft, decisions: Decisions) -> None:
                 f"The draft has {len(draft.candidates)}, counted from 0.",
                 "Give an index that stands beside a candidate in the draft.",
             )
+    if both := sorted(set(decisions.choose) & set(decisions.reject)):
+        raise InputError(
+            f"Candidate {both[0]} is both chosen and rejected.",
+            "Only one of the two can hold.",
+            "Take one of them back.",
+        )
     known = {candidate.field for candidate in draft.candidates}
     for field in decisions.fields:
         if field not in known and shape_at(field) is None:

@@ -115,6 +115,8 @@ def test_a_conflict_is_never_accepted_silently() -> None:
     assert (conflict.path, conflict.indexes) == ("compute_units.cortex_a72.cores", (0, 1))
     assert conflict.values == ("2 (sheet, p. 1, Cortex-A72)", "4 (sheet, p. 7, Cortex-A72)")
     assert "compute_units.cortex_a72.cores" not in values(result)
+    with pytest.raises(InputError, match="Candidate 1 is both chosen and rejected"):
+        accept(made, Decisions(everything=True, choose=(1,), reject=(1,)))
     chosen = accept(made, Decisions(everything=True, choose=(1,)))
     assert chosen.conflicts == ()
     assert values(chosen)["compute_units.cortex_a72.cores"] == "4"
