@@ -89,6 +89,8 @@ def _checkpoint_faults(path: Path, hashes: dict[int, str]) -> Iterator[LogFault]
             yield LogFault(what=f"{path}: the file of checkpoints is missing, so a cut at the end would not be seen.")
         return
     checkpoints, broken = read_checkpoints(path)
+    if hashes and not checkpoints:
+        yield LogFault(what=f"{path}: the file holds no checkpoint, so a cut at the end would not be seen.")
     for number in broken:
         yield LogFault(what=f"{path}:{number}: this checkpoint cannot be read.")
     yield from _witness_faults(checkpoints, hashes, "a checkpoint")

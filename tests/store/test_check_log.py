@@ -122,6 +122,9 @@ def test_missing_and_broken_checkpoints_are_found(full):
     lines = full.checkpoints.read_bytes()
     full.checkpoints.unlink()
     assert "checkpoints is missing" in check_log(full)[0].what
+    for nothing in (b"", b"\xff\0{", lines[:50]):
+        full.checkpoints.write_bytes(nothing)
+        assert "holds no checkpoint" in check_log(full)[0].what
     full.checkpoints.write_bytes(b"junk\n" + lines)
     assert check_log(full)[0].what.endswith("review.checkpoints:1: this checkpoint cannot be read.")
 
