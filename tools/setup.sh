@@ -27,6 +27,7 @@ python=${PYTHON:-python3}
 import sys
 sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PY
+echo "Setting up .venv with what requirements.lock pins: about a minute, depending on the network." >&2
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==0.13.9"
 .venv/bin/uv pip install --quiet --require-hashes --requirement requirements.lock
