@@ -95,7 +95,7 @@ def _how(found: Subject, review: Review) -> None:
     if not releasers(review.trust):
         st.warning(text("sign_no_releaser"), icon=":material/key:")
         for command in key_commands(person()):
-            st.code(command, language="bash", wrap_lines=True)
+            st.code(command, language=None, wrap_lines=True)
     elif person() not in releasers(review.trust):
         st.caption(text("sign_releasers", people=", ".join(releasers(review.trust))))
     if found.model is None or found.spec is None:
@@ -105,9 +105,9 @@ def _how(found: Subject, review: Review) -> None:
     others = sorted(set(approvals_by_person(review.state)) - {signer})
     if others:
         st.markdown(text("sign_others", people=plain_words(", ".join(others))))
-        st.code(sign_command(found, others[0], None), language="bash", wrap_lines=True)
+        st.code(sign_command(found, others[0], None), language=None, wrap_lines=True)
     st.markdown(text("sign_run"))
-    st.code(sign_command(found, signer, f"{found.path.stem}.bundle"), language="bash", wrap_lines=True)
+    st.code(sign_command(found, signer, f"{found.path.stem}.bundle"), language=None, wrap_lines=True)
 
 
 def _take_in(found: Subject, review: Review) -> None:

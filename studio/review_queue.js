@@ -85,7 +85,6 @@ class Queue {
       write(node.node, row.node);
       write(node.stands, row.stands);
       node.element.classList.toggle("sent", waiting.has(row.id));
-      node.element.setAttribute("aria-label", `${row.title}, ${row.node}, risk ${shape[1]}, ${state[1]}`);
     }
     for (const [id, node] of this.nodes)
       if (!seen.has(id)) {
@@ -216,6 +215,8 @@ function rowNode(id) {
 function mark(node, [shape, word], name) {
   node.className = `shape ${name}`;
   node.title = word;
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", word);
   write(node, shape);
 }
 

@@ -15,6 +15,7 @@ from studio.texts import text
 TYPES = ("float32", "int8")
 DASHES = {"float32": "solid", "int8": "dash"}
 SYMBOLS = {"compute": "triangle-up", "bandwidth": "circle", "memory": "square", "launch": "diamond", "unknown": "x"}
+MARKS = {"compute": "#d9534f", "bandwidth": "#2f8f6b", "memory": "#8e6bd1", "launch": "#c58a00", "unknown": "#888888"}
 COLOURS = ("#0b7fab", "#c2571a", "#6a3fb5", "#2a7d46", "#a8327a", "#7a6a00")
 
 
@@ -70,7 +71,7 @@ def _nodes(wall: str, symbol: str, chosen: Sequence[tuple[CallCost, tuple[float,
         y=[point[1] for _, point in chosen],
         mode="markers",
         name=text("roofline_bound", wall=wall),
-        marker={"symbol": symbol, "size": 8, "opacity": 0.75},
+        marker={"symbol": symbol, "size": 9, "opacity": 0.8, "color": MARKS[wall]},
         text=[_plain(f"{name}: {time}") for name, time in zip(names, times, strict=True)],
         hoverinfo="text",
     )
