@@ -13,6 +13,7 @@ from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.pipeline.layers import compare_layers, first_diverging
 from metainfer_core.pipeline.steps import Compiled, Prepared, approved_actions
 from metainfer_core.pipeline.timing import measure_latency
+from metainfer_core.policy.apply import is_off
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
@@ -70,7 +71,7 @@ def make_report(
         violations=compiled.violations,
         approved_not_realised=compiled.differences,
         assumptions=_assumptions(compiled, spec),
-        warnings=_warnings(prepared, samples),
+        warnings=_warnings(prepared, policy, samples),
         contents=tuple(f"{name}: {len(data):,} bytes" for name, data in sorted(compiled.package.files.items())),
     )
 
@@ -157,6 +158,8 @@ def _why_not_predicted(policy: Policy) -> str:
 def _fast(latency: Latency | None, policy: Policy, spec: HardwareSpec) -> Headline:
     predicted = _predicted(policy)
     on_chip = f"predicted {predicted[0]:.3g} to {predicted[1]:.3g} ms on {spec.name}" if predicted else ""
+    if on_chip and any(line.override is not None or is_off(line) for line in policy.actions):
+        on_chip += " for the policy as proposed, before overrides"
     parts = [on_chip or f"unknown on {spec.name} ({_why_not_predicted(policy)})"]
     if latency is not None and latency.ratio is not None:
         ratio = f"{latency.ratio:.2f} times what ONNX Runtime takes"
@@ -207,11 +210,9 @@ def _assumptions(compiled: Compiled, spec: HardwareSpec) -> tuple[str, ...]:
     return tuple(f"{path}: {reason}" for path, reason in sorted(counting.items()))
 
 
-def _warnings(prepared: Prepared, samples: Samples) -> tuple[str, ...]:
-    warnings = list(prepared.report.assumptions)
+def _warnings(prepared: Prepared, policy: Policy, samples: Samples) -> tuple[str, ...]:
+    """What was assumed, what the policy warned of when it was chosen, and what this report was measured on."""
+    warnings = [*prepared.report.assumptions, *policy.warnings]
     if samples.is_random:
-        warnings.append(
-            "No data was given: ranges and errors were measured on random inputs and say little about real ones. "
-            "Give --calib and --eval."
-        )
-    return tuple(warnings)
+        warnings.append("Errors were measured on random inputs and say little about real ones. Give --eval.")
+    return tuple(dict.fromkeys(warnings))
