@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from review_store.log import EventLog
 from studio.texts import text
 
+pytestmark = pytest.mark.slow  # a browser on a busy machine: `make test-full`
+
 DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
 
 

@@ -17,6 +17,8 @@ from studio.jobs import jobs
 from studio.policies import review_of, subject
 from studio.texts import text
 
+pytestmark = pytest.mark.slow  # a browser on a busy machine: `make test-full`
+
 PASSPHRASE = b"correct horse battery staple\n"
 PATIENCE = 240.0
 POLICY = "policies/text_direction_on_tarnholt_v200.policy"
