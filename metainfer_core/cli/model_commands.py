@@ -262,8 +262,11 @@ def _summary_lines(imported: ImportedModel, result: Preprocessed, summary: Graph
         for node in summary.nodes
     ]
     heads = ["node", "operator", "output", "MACs", "operations", "parameter B", "moved B", "live B", "ops/B"]
+    graph = result.model.graph
     return [
         f"{imported.name} {imported.digest}",
+        *(f"input   {value.name}  {describe(value)}" for value in graph.inputs),
+        *(f"output  {value.name}  {describe(value)}" for value in graph.outputs),
         *_table(heads, rows),
         *result.report.assumptions,
         f"{len(summary.nodes)} nodes · {summary.macs:,} MACs · {summary.flops:,} operations · "

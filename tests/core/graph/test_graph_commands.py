@@ -116,6 +116,8 @@ def test_model_show_counts(call: Call) -> None:
     assert [node["id"] for node in plain["nodes"]] == ["dw", "dw_relu", "pw"]
     _, text, _ = call("model", "show", "depthwise.onnx")
     assert f"3 nodes · {plain['macs']:,} MACs" in text
+    assert text.splitlines()[1] == f"input   x  {plain['inputs']['x']}"
+    assert text.splitlines()[2].startswith("output  ")
 
 
 def test_op_registry_round_trip(call: Call, tmp_path: Path) -> None:
