@@ -179,7 +179,8 @@ def run_command(
     if times:
         answer["median_ms"], answer["min_ms"], answer["runs"] = times[len(times) // 2], times[0], len(times)
         runs = "1 run" if len(times) == 1 else f"{len(times)} runs"
-        lines.append(f"median {times[len(times) // 2]:.3f} ms, least {times[0]:.3f} ms over {runs}")
+        where = "" if loaded.manifest.target.startswith("native") else ", emulated: it says nothing about the chip"
+        lines.append(f"median {times[len(times) // 2]:.3f} ms, least {times[0]:.3f} ms over {runs}{where}")
     emit(as_json, answer, "\n".join(lines))
 
 

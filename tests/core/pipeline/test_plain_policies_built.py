@@ -29,7 +29,7 @@ PLAIN = {
 
 
 @pytest.fixture
-def compile_plain(tmp_path, monkeypatch, capsys):
+def call(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     model = onnx.parser.parse_model(MODEL)
     weights = np.random.default_rng(1).normal(0, 0.01, (4, 3, 3, 3)).astype(np.float32)
@@ -38,16 +38,21 @@ def compile_plain(tmp_path, monkeypatch, capsys):
     np.savez("data.npz", x=np.random.default_rng(2).normal(0, 37, (4, 1, 3, 8, 8)).astype(np.float32))
     (tmp_path / "plain.policy").write_text(json.dumps(PLAIN))
 
-    def give(*options):
-        words = ("meta-infer", "compile", "--model", "net.onnx", "--policy", "plain.policy", "--hw-spec", "rk3399")
-        monkeypatch.setattr("sys.argv", [*words, "--output", "net.bin", *options])
+    def call(*words):
+        monkeypatch.setattr("sys.argv", ["meta-infer", *words])
         app = typer.Typer(no_args_is_help=True)
         build_commands.commands(app)
         with pytest.raises(SystemExit) as left:
             console.run(app)
-        return left.value.code, capsys.readouterr().err
+        return left.value.code, *capsys.readouterr()
 
-    return give
+    return call
+
+
+@pytest.fixture
+def compile_plain(call):
+    words = ("compile", "--model", "net.onnx", "--policy", "plain.policy", "--hw-spec", "rk3399", "--output", "net.bin")
+    return lambda *options: call(*words, *options)
 
 
 def coarsest_scale():
@@ -57,14 +62,14 @@ def coarsest_scale():
 
 
 def test_ranges_come_from_the_calibration_data(compile_plain):
-    status, err = compile_plain("--development", "--calib", "data.npz")
+    status, _, err = compile_plain("--development", "--calib", "data.npz")
     assert (status, "Warning" in err) == (0, False)
     seen = np.load("data.npz")["x"]
     assert coarsest_scale() == pytest.approx((seen.max() - seen.min()) / 255, rel=0.02)
 
 
 def test_random_ranges_are_said_to_be_random(compile_plain):
-    status, err = compile_plain("--development")
+    status, _, err = compile_plain("--development")
     assert status == 0
     assert "they come from random numbers. Give --calib." in err
     assert "(the policy brings no prediction; `meta-infer adapt` makes one)" in Path("net.report.html").read_text()
@@ -72,3 +77,12 @@ def test_random_ranges_are_said_to_be_random(compile_plain):
 
 def test_nothing_unsigned_is_built_without_being_asked_for(compile_plain):
     assert compile_plain("--calib", "data.npz")[0] == 3
+
+
+def test_a_time_under_emulation_is_said_to_be_one(compile_plain, call):
+    np.savez("one.npz", x=np.load("data.npz")["x"][0])
+    compile_plain("--development", "--calib", "data.npz")
+    assert call("run", "net.bin", "--input", "one.npz")[1].endswith(" ms over 1 run\n")
+    compile_plain("--development", "--calib", "data.npz", "--target", "aarch64-linux")
+    printed = call("run", "net.bin", "--input", "one.npz", "--repeat", "2")[1]
+    assert printed.endswith(" ms over 2 runs, emulated: it says nothing about the chip\n")
