@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from metainfer_core.cli import console, streams
-from metainfer_core.errors import UnsupportedError
+from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.sarif import sarif
@@ -44,7 +44,10 @@ EPILOG = (
 def check(
     specs: Annotated[list[Path], typer.Argument(metavar="SPEC.yaml...", help="Spec files.")],
     manual: Annotated[
-        Path | None, typer.Option("--manual", metavar="DOC", help="The document to hold the values against.")
+        Path | None,
+        typer.Option(
+            "--manual", metavar="DOC", help="The document to hold the values against, with a package that can."
+        ),
     ] = None,
     output_format: Annotated[
         str, typer.Option("--format", metavar="text|json|sarif", help="How the findings are printed.")
@@ -70,10 +73,10 @@ def findings_of(path: Path, manual: Path | None) -> tuple[Finding, ...]:
     if manual is not None:
         checks = list(entry_points(group=MANUAL_CHECKS))
         if not checks:
-            raise UnsupportedError(
-                "Comparing with a manual needs the document reader, which this installation does not have.",
-                "HW014, HW015 against the page and HW017 read the document; the other classes were not held back.",
-                "Run without --manual, or install meta-infer with the extra `ingest`.",
+            raise InputError(
+                "Nothing that is installed compares a spec with its manual.",
+                "HW014, HW015 against the page and HW017 need a package that offers it; nothing was checked.",
+                "Run without --manual for the other classes, and compare with the pages by eye.",
             )
         for entry in checks:
             compare: ManualCheck = entry.load()

@@ -87,6 +87,13 @@ def test_a_missing_file_and_a_wrong_option_are_bad_usage(command: Any, spec: Pat
     assert command("hwdoc-validator", "--format", "xml", str(spec))[0] == 2
 
 
+def test_a_comparison_that_nothing_offers_is_no_verdict(command: Any, spec: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(validator, "MANUAL_CHECKS", "metainfer.no_such_checks")
+    status, out, err = command("hwdoc-validator", str(spec), "--manual", "sheet.pdf")
+    assert (status, out) == (2, "")
+    assert "Nothing that is installed compares a spec with its manual." in err
+
+
 def test_list_and_show(command: Any, spec: Path) -> None:
     _, out, _ = command("meta-infer", "spec", "list", "--json")
     assert json.loads(out)["specs"] == [{"name": "tiny", "version": "1.0.0", "path": f"hwspecs/{FILE_NAME}"}]
