@@ -88,6 +88,7 @@ def _leave(status: int, text: str, kind: str = "UsageError", **told: str) -> Non
     if "--json" in sys.argv:
         with suppress(InputError):  # stdout is what has failed
             streams.answer(json.dumps({"error": {"kind": kind, "what": "", "why": "", "fix": ""} | told}))
+    streams.finish()
     sys.exit(status)
 
 

@@ -69,6 +69,14 @@ def tell(text: str) -> None:
         sys.stderr.flush()
 
 
+def finish() -> None:
+    """Writes what is left for stdout, or gives it up where it cannot be written: the error has been told already."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        abandon_stdout()
+
+
 def abandon_stdout() -> None:
     """Lets stdout lead nowhere, so that nothing more fails when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

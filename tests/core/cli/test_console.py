@@ -171,18 +171,19 @@ def test_too_little_memory_is_said(app, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("redirection", "status", "words"),
+    ("arguments", "redirection", "status", "words"),
     [
-        ("| head -c 0", 0, ""),
-        (">/dev/full", 2, "The answer cannot be written to stdout.\nNo space left on device."),
-        (">&-", 2, "The answer cannot be written to stdout.\nBad file descriptor."),
-        ("2>&- >/dev/null", 0, ""),
-        ("2>/dev/full >/dev/null", 0, ""),
-        ("<&- >/dev/null", 0, ""),
+        ("targets --json", "| head -c 0", 0, ""),
+        ("targets --json", ">/dev/full", 2, "The answer cannot be written to stdout.\nNo space left on device."),
+        ("targets --json", ">&-", 2, "The answer cannot be written to stdout.\nBad file descriptor."),
+        ("targets --json", "2>&- >/dev/null", 0, ""),
+        ("targets --json", "2>/dev/full >/dev/null", 0, ""),
+        ("targets --json", "<&- >/dev/null", 0, ""),
+        ("targets --help", ">&-", 2, "A file cannot be used.\nBad file descriptor."),
     ],
 )
-def test_a_closed_or_full_stream_is_no_defect(redirection, status, words):
-    command = f"set -o pipefail; {sys.executable} -m metainfer_core targets --json {redirection}"
+def test_a_closed_or_full_stream_is_no_defect(arguments, redirection, status, words):
+    command = f"set -o pipefail; {sys.executable} -m metainfer_core {arguments} {redirection}"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == status
     assert done.stderr.startswith(words)
