@@ -7,12 +7,14 @@ imported, because the libraries behind some of them take seconds to load.
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
+from metainfer_core.cli import interruption
 from metainfer_core.errors import InputError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import typer
 
     from metainfer_core.cli.console import AddCommands
@@ -33,6 +35,8 @@ def build_app(command: str | None = None) -> typer.Typer:
     Raises:
         InputError: The command needs an extra that is not installed. In the whole tree it is left out instead.
     """
+    from importlib.metadata import entry_points
+
     import typer
 
     app = typer.Typer(
@@ -63,12 +67,10 @@ def build_app(command: str | None = None) -> typer.Typer:
 
 def main() -> None:
     """Entry point of the command `meta-infer`."""
+    interruption.end_at_once()
+    from metainfer_core.cli import console  # here, so that Ctrl-C while it loads is answered too
+
     command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
-    try:
-        from metainfer_core.cli import console  # here, so that Ctrl-C while it loads is answered too
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        sys.exit(130)
     console.run(lambda: build_app(command))
 
 

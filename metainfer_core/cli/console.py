@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from typer.exceptions import TyperException
 
-from metainfer_core.cli import streams
+from metainfer_core.cli import interruption, streams
 from metainfer_core.errors import DefectError, InputError, MetaInferError, NotTrustedError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -39,6 +39,7 @@ def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
     streams.settle()
     try:
         app = tree if isinstance(tree, typer.Typer) else tree()
+        interruption.end_in_order()
         status = app(standalone_mode=False)
     except typer.Abort:
         _interrupted()
@@ -68,7 +69,7 @@ def run(tree: typer.Typer | Callable[[], typer.Typer]) -> None:
         )
         _leave(defect.exit_status, str(defect), **error_answer(defect))
     else:
-        if status == 130:  # typer has turned Ctrl-C into a status
+        if status == interruption.STATUS:  # typer has turned Ctrl-C into a status
             _interrupted()
         sys.exit(status if isinstance(status, int) else 0)
 
@@ -80,7 +81,7 @@ def error_answer(error: MetaInferError) -> dict[str, str]:
 
 
 def _interrupted() -> None:
-    _leave(130, "Interrupted.", what="Interrupted.", kind="Interrupted")
+    _leave(interruption.STATUS, "Interrupted.", what="Interrupted.", kind="Interrupted")
 
 
 def _leave(status: int, text: str, kind: str = "UsageError", **told: str) -> None:
