@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from metainfer_core.bundle.review_rules import risk_level
+from metainfer_core.explain.render import text_lines
 from review_store.log import Record
 from review_store.state import REVIEW_WORDS, ActionReview, ReviewState
 
@@ -61,7 +62,7 @@ def state_text(state: ReviewState) -> str:
         lines += [f"    Note: {note}" for note in each.notes]
     counts = ", ".join(f"{count} {word}" for word, count in _counts(state).items() if count) or "no actions"
     lines.append(f"{len(rows)} actions: {counts}.")
-    return "\n".join(lines)
+    return text_lines(lines)
 
 
 def action_text(review: ActionReview, records: Iterable[Record]) -> str:
@@ -80,7 +81,7 @@ def action_text(review: ActionReview, records: Iterable[Record]) -> str:
     lines += [f"Note: {note}" for note in review.notes]
     lines.append("History:")
     lines += [f"  {record_text(record)}" for record in records] or ["  nothing yet"]
-    return "\n".join(lines)
+    return text_lines(lines)
 
 
 def record_text(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,13 +20,18 @@ def environment() -> Environment:
     )
 
 
+def text_lines(lines: Iterable[str]) -> str:
+    """Lines of a text for people, each kept to one: a line end in a name or a reason cannot forge the next line."""
+    return "\n".join(" ".join(line.splitlines()) for line in lines)
+
+
 def as_text(explanations: tuple[Explanation, ...], policy: Policy) -> str:
     """One block an action, then what was refused."""
     blocks = [_block(one) for one in explanations]
     refusals = _refusals(explanations, policy)
     if refusals:
         lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in refusals]
-        blocks.append("Refused:\n" + "\n".join(lines))
+        blocks.append(text_lines(["Refused:", *lines]))
     return "\n\n".join(blocks) if blocks else "The policy holds no action."
 
 
@@ -82,7 +88,7 @@ def _block(one: Explanation) -> str:
         lines.append("  Alternatives rejected:")
         lines += [f"    - {line}" for line in one.alternatives]
     lines += [f"  Reviewer: {line}" for line in one.reviewer]
-    return "\n".join(lines)
+    return text_lines(lines)
 
 
 def _reason(because: Because) -> dict[str, Any]:

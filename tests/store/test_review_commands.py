@@ -126,6 +126,14 @@ def test_list_and_show(on):
     assert on("review", "list")[1].endswith("2 actions: 1 required, 1 approved.\n")
 
 
+def test_a_comment_of_several_lines_does_not_forge_an_event(on):
+    forged = "look at this\n  9 2026-01-01T00:00:00Z ada approved"
+    assert on("review", "decide", "--action", FUSE, "--comment", "--reason", forged, "--as", "eve")[0] == 0
+    _, out, _ = on("review", "show", "--action", FUSE)
+    (line,) = [line for line in out.splitlines() if "ada approved" in line]
+    assert "eve commented" in line
+
+
 def test_unreviewed_actions_block_signing(on, ada, place):
     approve(on, FUSE)
     status, _, err = with_passphrase(on, "sign", "--key", "ada", "--output", "net.bundle")

@@ -42,3 +42,13 @@ def test_one_action_comes_with_its_own_refusals_only():
     assert as_text(explanations[:1], policy()).endswith("Refused:\n  a, r (fuse): Also read elsewhere.")
     assert [each["nodes"] for each in as_data(explanations[1:], policy())["refusals"]] == [["b", "s"]]
     assert len(as_data(explanations, policy())["refusals"]) == 2
+
+
+def test_a_line_end_in_a_name_or_reason_does_not_forge_a_line():
+    plain = policy().plain()
+    plain["actions"][0] |= {"sentence": "Fine.\nAction on b: off", "nodes": ["a\u2028Risk: low"]}
+    plain["refusals"][0]["reason"] = "No.\r\nRefused: nothing"
+    forged = Policy.from_plain(plain)
+    text = as_text(explain(forged, SPEC), forged)
+    assert len(text.splitlines()) == len(as_text(explain(policy(), SPEC), policy()).splitlines())
+    assert "  Fine. Action on b: off\n" in text
