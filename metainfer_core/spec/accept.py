@@ -57,13 +57,14 @@ def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = N
     """
     _check(draft, decisions)
     wanted = [index for index in range(len(draft.candidates)) if _is_wanted(draft, decisions, index)]
+    apart = set(decisions.apart) - set(decisions.choose)
     # All that the documents speak of: what a bare "512 KB L2" is about must not depend on what else is accepted yet.
     spoken_of = [index for index in range(len(draft.candidates)) if index not in decisions.reject]
     units = core_units(draft, spoken_of, decisions.bindings, onto)
     entries: dict[str, list[_Entry]] = {}
     other: dict[str, list[_Entry]] = {}
     kinds: dict[str, str] = {}
-    for index in wanted:
+    for index in (index for index in wanted if index not in apart):
         candidate = draft.candidates[index]
         binding = bind(draft, index, wanted, units, decisions)
         if binding is not None:
@@ -73,22 +74,33 @@ def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = N
             except NotRepresentable:
                 binding = None
         if binding is None:
-            key = candidate.field + (f"[{candidate.instance}]" if candidate.instance else "")
-            other.setdefault(key, []).append(_Entry(index=index, path=f"other.{key}", value=_plain(candidate)))
+            _keep_apart(other, candidate, index)
         else:
             kinds |= binding.kinds
+    for index in decisions.apart:
+        _keep_apart(other, draft.candidates[index], index)
     return _assembled(draft, decisions, onto, entries, other, kinds)
 
 
+def apart_key(candidate: Candidate) -> str:
+    """Where `other` keeps a candidate: its field, and its instance where the document names one."""
+    return candidate.field + (f"[{candidate.instance}]" if candidate.instance else "")
+
+
+def _keep_apart(other: dict[str, list[_Entry]], candidate: Candidate, index: int) -> None:
+    key = apart_key(candidate)
+    other.setdefault(key, []).append(_Entry(index=index, path=f"other.{key}", value=_plain(candidate)))
+
+
 def _check(draft: SpecDraft, decisions: Decisions) -> None:
-    for index in (*decisions.choose, *decisions.reject):
+    for index in (*decisions.choose, *decisions.apart, *decisions.reject):
         if not 0 <= index < len(draft.candidates):
             raise InputError(
                 f"There is no candidate {index}.",
                 f"The draft has {len(draft.candidates)}, counted from 0.",
                 "Give an index that stands beside a candidate in the draft.",
             )
-    if both := sorted(set(decisions.choose) & set(decisions.reject)):
+    if both := sorted({*decisions.choose, *decisions.apart} & set(decisions.reject)):
         raise InputError(
             f"Candidate {both[0]} is both chosen and rejected.",
             "Only one of the two can hold.",
@@ -141,6 +153,10 @@ def _assembled(
     for path, kind in sorted(kinds.items()):
         if _get(tree, path) is None:
             _put(tree, path, kind)
+    for path in decisions.unknown:
+        if _take_out(tree, path):
+            assumed.pop(path, None)
+            provenance.pop(path, None)
     for path in sorted(entries):
         if path in decisions.unknown or path in decisions.edits:
             continue
@@ -240,14 +256,28 @@ def _plain(candidate: Candidate) -> Any:
 
 def _get(tree: dict[str, Any], path: str) -> Any:
     found: Any = tree
-    for part in path.split("."):
+    for part in _parts(path):
         found = found.get(part) if isinstance(found, dict) else None
     return found
 
 
 def _put(tree: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.split(".")
+    *parents, last = _parts(path)
     place = tree
     for part in parents:
         place = place.setdefault(part, {})
     place[last] = value
+
+
+def _take_out(tree: dict[str, Any], path: str) -> bool:
+    """Removes the value at a path; whether there was one."""
+    *parents, last = _parts(path)
+    place: Any = tree
+    for part in parents:
+        place = place.get(part) if isinstance(place, dict) else None
+    return isinstance(place, dict) and place.pop(last, None) is not None
+
+
+def _parts(path: str) -> list[str]:
+    """The keys on the way to a value; in `other` a document's field name, dots and all, is one key."""
+    return path.split(".", 1) if path.startswith("other.") else path.split(".")

@@ -16,10 +16,13 @@ class Decisions(Value):
     """Accept candidates of at least this confidence."""
     choose: tuple[int, ...] = ()
     """Accept these candidates by index, whatever contradicts them."""
+    apart: tuple[int, ...] = ()
+    """Accept these candidates in `other`, each under its instance: the spec has one place, the documents name several
+    (supply rails, DMA controllers)."""
     reject: tuple[int, ...] = ()
     """Leave these candidates out, and let them contradict nothing."""
     unknown: tuple[str, ...] = ()
-    """Leave these fields or paths unknown."""
+    """Leave these fields or paths unknown; what the spec built on says there is taken out."""
     edits: JsonMap = {}
     """Spec path to the value that a person gives instead; kept as assumed, with the person as its source."""
     bindings: FrozenMap[str] = {}

@@ -299,3 +299,46 @@ def test_a_draft_survives_its_file_and_counts_its_candidates() -> None:
 def test_the_same_draft_and_decisions_give_the_same_bytes() -> None:
     made = draft(A53, A72, {"field": "npu.cores", "value": 3, "unit": "count"})
     assert write_spec(accept(made, ALL).spec) == write_spec(accept(made, ALL).spec)
+
+
+CORE_RAIL = {"field": "power.supply_v", "value": 0.9, "unit": "V", "instance": "VDD_CORE"}
+IO_RAIL = {"field": "power.supply_v", "value": 1.8, "unit": "V", "instance": "VDD_IO"}
+
+
+def test_several_instances_of_one_place_are_all_kept_apart() -> None:
+    result = accept(draft(CORE_RAIL, IO_RAIL), Decisions(apart=(0, 1)))
+    assert {path: value for path, value in values(result).items() if path.startswith("other")} == {
+        "other.power.supply_v[VDD_CORE]": "{value: 0.9, unit: V}",
+        "other.power.supply_v[VDD_IO]": "{value: 1.8, unit: V}",
+    }
+    assert (result.accepted, result.without_place, result.conflicts) == ((0, 1), (0, 1), ())
+    assert result.spec.provenance["other.power.supply_v[VDD_IO]"].page == 1
+
+
+def test_one_of_several_instances_can_also_be_that_of_the_chip() -> None:
+    found = values(accept(draft(CORE_RAIL, IO_RAIL), Decisions(apart=(0, 1), choose=(1,))))
+    assert found["supply_v"] == "1.8"
+    assert "other.power.supply_v[VDD_CORE]" in found
+    assert "other.power.supply_v[VDD_IO]" in found
+
+
+def test_what_is_kept_apart_is_not_rejected() -> None:
+    with pytest.raises(InputError, match="both chosen and rejected"):
+        accept(draft(CORE_RAIL), Decisions(apart=(0,), reject=(0,)))
+    with pytest.raises(InputError, match="no candidate 3"):
+        accept(draft(CORE_RAIL), Decisions(apart=(3,)))
+
+
+def test_unknown_takes_out_what_the_spec_built_on_says() -> None:
+    base = accept(draft(A72, CORE_RAIL), ALL).spec
+    after = accept(draft(), Decisions(unknown=("supply_v", "dma.channels")), base).spec
+    assert (base.supply_v is not None, after.supply_v) == (True, None)
+    assert "supply_v" not in after.provenance
+    assert after.compute_units["cortex_a72"].cores == 2
+
+
+def test_a_value_given_for_what_has_no_place_stands_under_the_document_field() -> None:
+    path = "other.power.supply_v[VDD_IO]"
+    found = accept(draft(CORE_RAIL, IO_RAIL), Decisions(edits={path: "3.3 V"}, accepted_by="ada")).spec
+    assert dict(found.other) == {"power.supply_v[VDD_IO]": "3.3 V"}
+    assert found.assumed[path] == "Given by ada."
