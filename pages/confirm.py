@@ -42,7 +42,7 @@ def draw() -> None:
     if not draft.candidates:
         st.info(text("confirm_nothing_read", notes="; ".join(plain_words(note) for note in draft.notes)))
         return
-    _desk(draft)
+    _desk(draft, path.relative_to(workspace_folder()).as_posix())
     for note in draft.notes:
         st.caption(plain_words(note))
 
@@ -68,8 +68,8 @@ def _chosen(drafts: tuple[Path, ...]) -> Path:
     return path
 
 
-def _desk(draft: SpecDraft) -> None:
-    key = f"{DESK}-{digest_of(draft)[7:19]}"
+def _desk(draft: SpecDraft, name: str) -> None:
+    key = f"{DESK}-{name}"
     refused = st.session_state.setdefault("desk_refused", [])
 
     def on_outbox() -> None:
@@ -78,14 +78,11 @@ def _desk(draft: SpecDraft) -> None:
 
     def on_view() -> None:
         view = View.of(st.session_state[key].view)
-        if view.asks:
-            view = view.at_next_unsure(draft, standing(read_log(digest_of(draft))))
-            st.session_state["desk_jump"] = {"number": view.asks, "place": view.place}
         st.query_params["place"], st.query_params["group"] = view.place, view.group
 
     view = View(st.query_params.get("place", ""), st.query_params.get("group", "all"))
-    data = desk_data(draft, read_log(digest_of(draft)), refused, person(), view)
-    confirm_desk(data | {"jump": st.session_state.get("desk_jump")}, key, on_outbox, on_view)
+    data = desk_data(draft, name, read_log(digest_of(draft)), refused, person(), view)
+    confirm_desk(data, key, on_outbox, on_view)
 
 
 def _save(path: Path) -> None:

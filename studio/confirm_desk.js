@@ -1,100 +1,87 @@
 // The desk for confirming a draft: the page with the marked words, the list of places, the card of the current one.
 //
-// Keys act at once, here. Each decision gets a number of this window and goes into an outbox, which is sent whole and
-// again until Python acknowledges the number: however fast the keys, none is lost and none counts twice.
-// Words from documents are only ever set as textContent.
+// Keys act at once, here; what they decide is written down by Python (desk_record.js). The places are fetched once for
+// each draft, so that a run of the screen carries only what was decided.
 
 const desks = new WeakMap()
-const RESEND_MS = 3000
-const ZOOM = 1.35 // pixels of the screen for one point: ten-point type is read without effort
-const POINT = 2 // pixels of a page's picture for one point of the page
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made[name] = value
-    else if (name === "class") made.className = value
-    else if (value === true) made.setAttribute(name, "")
-    else if (value !== false && value != null) made.setAttribute(name, value)
-  }
-  for (const child of children.flat()) if (child != null && child !== false) made.append(child)
-  return made
-}
+const AHEAD = 3 // places whose pages are fetched before they are looked at
 
 class Desk {
   constructor(root) {
     this.root = root
-    this.pictures = new Map()
     this.group = "all"
-    this.zoomed = true
     this.editing = false
     this.panel = null
     this.threshold = 0
-    this.asks = 0
+    this.unticked = new Set()
+    this.places = []
+    this.byKey = new Map()
+    this.page = new PageView(this)
+    this.list = new PlaceList(this)
   }
-
-  // What survives a refresh of the page stands in sessionStorage, under the draft's digest.
-  restore() {
-    let kept = {}
-    try { kept = JSON.parse(sessionStorage.getItem(this.storageKey()) || "{}") } catch { kept = {} }
-    this.window = kept.window || Array.from(crypto.getRandomValues(new Uint8Array(8)), b => b.toString(16).padStart(2, "0")).join("")
-    this.number = kept.number || 0
-    this.outbox = kept.outbox || []
-    this.typed = kept.typed || {}
-    this.cursor = this.data.cursor || kept.cursor || ""
-  }
-  storageKey() { return `confirm:${this.data.draft}` }
-  keep() {
-    const { window, number, outbox, typed, cursor } = this
-    try { sessionStorage.setItem(this.storageKey(), JSON.stringify({ window, number, outbox, typed, cursor })) } catch { /* full or forbidden: the outbox in memory still counts */ }
-  }
-
   update(component) {
-    const fresh = !this.data || this.data.draft !== component.data.draft
     this.data = component.data
     this.send = component.setStateValue
     this.threshold = this.threshold || this.data.thresholds[0]
-    if (fresh) {
-      this.restore()
-      this.group = this.data.groups.some(group => group.key === this.data.group) ? this.data.group : "all"
+    if (!this.record || this.record.draft !== this.data.draft) {
+      const cursor = this.record ? this.record.cursor : ""
+      if (this.record) clearTimeout(this.record.resend)
+      this.record = new Record(this.data, this.send)
+      this.record.cursor = cursor || this.record.cursor // a draft that grows stays where it is looked at
+      if (!cursor) this.group = this.data.groups.some(group => group.key === this.data.group) ? this.data.group : "all"
+    } else {
+      this.record.take(this.data, this.send)
     }
-    const acked = this.data.acked[this.window] || 0
-    this.number = Math.max(this.number, acked)
-    this.outbox = this.outbox.filter(event => event.number > acked)
-    this.byKey = new Map(this.data.places.map(place => [place.key, place]))
-    const jump = this.data.jump
-    if (jump && jump.number === this.asks && jump.number !== this.jumped) {
-      this.jumped = jump.number
-      this.cursor = jump.place
-      this.group = "all"
-    }
-    if (!this.byKey.has(this.cursor)) this.cursor = (this.nextOf(() => true, -1) || {}).key || ""
-    this.keep()
-    this.draw()
-    if (fresh) this.view()
-    if (fresh && this.outbox.length) this.post()
+    if (this.loaded === this.data.draft) { this.compare(); this.draw() }
+    else this.load()
   }
+  load() {
+    if (!this.places.length) this.root.replaceChildren(element("div", { class: "say muted", role: "status" }, this.words("loading")))
+    if (this.loading === this.data.draft) return
+    this.loading = this.data.draft
+    fetch(this.data.places_at).then(async answer => {
+      const found = await answer.json()
+      if (!answer.ok) throw new Error(found.error)
+      this.loaded = found.draft
+      this.read = found.places
+      this.compare()
+      this.draw()
+      this.view()
+    }).catch(error => this.root.replaceChildren(element("div", { class: "notice", role: "alert" }, error.message || this.words("page_failed"))))
+      .finally(() => { this.loading = null })
+  }
+  // Lays over the places what an earlier version says about them, and adds those that only it has.
+  compare() {
+    const before = this.data.before
+    this.places = before ? [...this.read, ...before.vanished] : this.read
+    for (const place of before ? this.places : []) Object.assign(place, before.places[place.key])
+    this.byKey = new Map(this.places.map(place => [place.key, place]))
+    this.pages = new Map()
+    for (const place of this.places) for (const reading of place.readings) {
+      if (!reading.box) continue
+      const id = `${reading.source}|${reading.page}`
+      if (!this.pages.has(id)) this.pages.set(id, [])
+      this.pages.get(id).push([place, reading])
+    }
+    if (!this.byKey.has(this.record.cursor)) this.record.cursor = (this.shown()[0] || {}).key || ""
+  }
+  onPage(reading) { return this.pages.get(`${reading.source}|${reading.page}`) || [] }
 
-  // ---- What stands, with what is still on its way to the server laid over it.
-  standing(key) {
-    let found = this.data.standing[key] || null
-    for (const event of this.outbox) {
-      if (!event.places.includes(key) || event.kind === "undo") continue
-      found = { kind: event.kind, index: (event.choices || {})[key], given: event.given, actor: this.data.actor }
-    }
-    return found
-  }
-  shown() {
-    return this.data.places.filter(place =>
-      this.group === "all" || place.group === this.group ||
-      (this.group === "conflicts" && place.conflict) || (this.group === "missing" && !place.readings.length))
-  }
+  // ---- What is looked at
+  get cursor() { return this.record.cursor }
+  shown() { return this.places.filter(place => this.list.inGroup(place, this.group)) }
   at() { return this.byKey.get(this.cursor) }
   reading(place) {
-    const stands = this.standing(place.key)
+    const stands = this.record.standing(place.key)
     return place.readings.find(one => stands && one.index === stands.index) || place.readings[0]
   }
-  isSure(place) { return place.readings.length && !place.conflict && place.readings[0].confidence >= this.data.sure }
+  documentName(reading) { return (this.data.documents[reading.source] || { name: reading.source }).name }
+  isSure(place) { return place.readings.length && !place.conflict && !place.mixed && !this.isChanged(place) && place.readings[0].confidence >= this.data.sure }
+  isChanged(place) { return !!place.change && place.change !== "same" }
+  isOpen(place) { return !this.record.standing(place.key) && (place.readings.length > 0 || this.isChanged(place)) }
+  open() { return this.places.filter(place => place.readings.length && !place.conflict && !place.mixed && !this.isChanged(place) && !this.record.standing(place.key)) }
+  above() { return this.open().filter(place => place.readings[0].confidence > this.threshold) }
+  kept() { return this.places.filter(place => place.change === "same" && !this.record.standing(place.key)) }
   nextOf(wanted, from) {
     const places = this.shown()
     for (let step = 1; step <= places.length; step++) {
@@ -107,76 +94,71 @@ class Desk {
   // ---- Acts
   chooseGroup(key) {
     this.group = key
-    const [first] = this.shown()
-    if (first && !this.shown().includes(this.at())) this.cursor = first.key
+    const shown = this.shown()
+    if (shown.length && !shown.includes(this.at())) this.record.cursor = shown[0].key
     this.editing = false
     this.draw()
     this.view()
   }
   move(step) {
     const places = this.shown()
-    if (!places.length) return
     const at = places.findIndex(place => place.key === this.cursor)
-    this.go(places[Math.min(places.length - 1, Math.max(0, at + step))])
+    if (places.length) this.go(places[Math.min(places.length - 1, Math.max(0, at + step))])
   }
   unsure() {
     const from = this.shown().findIndex(place => place.key === this.cursor)
-    const undecided = place => !this.standing(place.key) && place.readings.length
-    const unsure = this.nextOf(place => undecided(place) && !this.isSure(place), from)
-    if (unsure || this.data.whole) return this.go(unsure || this.nextOf(undecided, from))
-    this.send("view", { place: this.cursor, group: this.group, asks: ++this.asks }) // it lies beyond what was sent
+    this.go(this.nextOf(place => this.isOpen(place) && !this.isSure(place), from) || this.nextOf(place => this.isOpen(place), from))
   }
   go(place) {
     if (!place) return
-    this.cursor = place.key
+    this.record.cursor = place.key
+    if (!this.shown().includes(place)) this.group = "all"
     this.editing = false
-    this.keep()
+    this.record.keep()
     this.draw()
     clearTimeout(this.viewTimer)
-    this.viewTimer = setTimeout(() => this.view(), 500)
+    this.viewTimer = setTimeout(() => { this.view(); this.ahead() }, 500)
   }
   view() { this.send("view", { place: this.cursor, group: this.group }) }
-  decide(kind, places, more = {}) {
-    if (!places.length) return
-    const seen = Object.fromEntries(places.map(key => [key, this.data.seqs[key] || 0]))
-    this.outbox.push({ number: ++this.number, kind, places, seen, ...more })
-    this.keep()
-    this.post()
-  }
-  post() {
-    this.send("outbox", { window: this.window, events: [...this.outbox], sent: (this.sent = (this.sent || 0) + 1) })
-    clearTimeout(this.resend)
-    this.resend = setTimeout(() => { if (this.outbox.length) this.post() }, RESEND_MS)
+  ahead() {
+    const places = this.shown()
+    const at = places.findIndex(place => place.key === this.cursor)
+    this.page.fetchAhead(places.slice(at + 1, at + 1 + AHEAD))
   }
   act(name) {
     const place = this.at()
     if (name === "next") return this.move(1)
     if (name === "previous") return this.move(-1)
     if (name === "unsure") return this.unsure()
-    if (name === "undo") { this.decide("undo", [this.cursor || "-"]); return this.draw() }
-    if (name === "zoom") { this.zoomed = !this.zoomed; return this.drawPage() }
-    if (name === "help") { this.panel = this.panel === "help" ? null : "help"; return this.draw() }
-    if (name === "sure") { this.panel = this.panel === "sure" ? null : "sure"; return this.draw() }
+    if (name === "zoom") { this.page.zoomed = !this.page.zoomed; return this.page.draw() }
+    if (name === "help") return this.togglePanel("help")
+    if (this.data.growing) return
+    if (name === "sure") return this.togglePanel("sure")
+    if (name === "carry") return this.kept().length || this.panel ? this.togglePanel("carry") : undefined
+    if (name === "undo") { this.record.decide("undo", [this.cursor || "-"]); return this.draw() }
     if (!place) return
     if (name === "accept" && place.readings.length) return this.choose(place, this.reading(place))
-    if (name === "edit") { this.editing = true; this.draw(); return }
-    if (name === "reject" && place.readings.length) { this.decide("reject", [place.key]); return this.onward() }
-    if (name === "unknown") { this.decide("unknown", [place.key]); return this.onward() }
+    if (name === "edit") { this.editing = true; return this.draw() }
+    if (name === "reject" && place.readings.length) { this.record.decide("reject", [place.key]); return this.onward() }
+    if (name === "unknown") { this.record.decide("unknown", [place.key]); return this.onward() }
     if (/^[1-9]$/.test(name) && place.readings[name - 1]) this.choose(place, place.readings[name - 1])
   }
   choose(place, reading) {
-    this.decide("accept", [place.key], { choices: { [place.key]: reading.index } })
+    this.record.decide("accept", [place.key], { choices: { [place.key]: reading.index } })
     this.onward()
   }
   onward() {
     const from = this.shown().findIndex(place => place.key === this.cursor)
-    const next = this.nextOf(place => !this.standing(place.key), from)
+    const next = this.nextOf(place => !this.record.standing(place.key), from)
     if (next) this.go(next)
     else this.draw()
   }
+  togglePanel(name) { this.unticked.clear(); this.panel = this.panel === name ? null : name; this.draw() }
+  closePanel() { this.panel = null; this.draw() }
   key(event) {
+    if (!this.root.isConnected || this.loaded !== this.data.draft) return
     const target = event.composedPath()[0]
-    const typing = target && (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable)
+    const typing = target && (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) && target.type !== "checkbox"
     if (event.key === "Escape" && (this.panel || this.editing)) {
       this.panel = null
       this.editing = false
@@ -192,31 +174,31 @@ class Desk {
   }
 
   // ---- Drawing
-  words(key, values = {}) {
-    return this.data.words[key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")
-  }
+  words(key, values = {}) { return this.data.words[key].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "") }
   hint(act) { const found = this.data.keys.find(one => one.act === act); return found ? element("kbd", { "aria-hidden": "true" }, found.shown) : null }
-  shortcut(act) { return this.data.keys.find(one => one.act === act).keys.join(" ") }
   button(act, kind = "", disabled = false) {
-    return element("button", { class: kind, type: "button", disabled, "data-act": act, "aria-keyshortcuts": this.shortcut(act), onclick: () => this.act(act) }, this.words(act), this.hint(act))
+    const shortcut = this.data.keys.find(one => one.act === act).keys.join(" ")
+    return element("button", { class: kind, type: "button", disabled, "data-act": act, "aria-keyshortcuts": shortcut, onclick: () => this.act(act) }, this.words(act), this.hint(act))
   }
   draw() {
-    const list = this.root.querySelector(".list")
-    const scroll = list ? list.scrollTop : 0
     const focus = this.focused()
-    if (!this.left) {
-      this.left = element("div", { class: "pane left" })
+    if (!this.right || !this.right.isConnected) {
       this.right = element("div", { class: "pane right" })
       this.over = element("div")
-      this.root.replaceChildren(this.left, this.right, this.over)
+      this.root.replaceChildren(this.page.pane, this.right, this.over)
+      this.right.append(this.list.groups, this.list.list, element("div"), element("div"), element("div"))
     }
-    this.right.replaceChildren(this.drawGroups(), this.drawList(), this.drawCard(), this.drawBar(), this.drawFoot())
-    this.right.querySelector(".list").scrollTop = scroll
-    const row = this.right.querySelector(".row.current")
-    if (row) row.scrollIntoView({ block: "nearest" })
-    this.over.replaceChildren(...(this.panel === "sure" ? [this.drawSure()] : this.panel === "help" ? [this.drawHelp()] : []))
+    const [, , card, bar, foot] = this.right.children
+    card.replaceWith(drawCard(this))
+    bar.replaceWith(drawBar(this))
+    foot.replaceWith(drawFoot(this))
+    this.list.draw()
+    const scrolled = this.over.querySelector(".scroll")?.scrollTop
+    const panel = { sure: drawSure, carry: drawCarry, help: drawHelp }[this.panel]
+    this.over.replaceChildren(...(panel ? [panel(this)] : []))
+    if (scrolled) this.over.querySelector(".scroll").scrollTop = scrolled
     this.refocus(focus)
-    this.drawPage()
+    this.page.draw()
   }
   // Drawing anew must not take the focus, nor what is typed, from the person at the keyboard.
   focused() {
@@ -224,7 +206,6 @@ class Desk {
     if (!active || !this.root.contains(active)) return null
     const name = ["act", "group", "choose"].find(one => active.dataset[one] !== undefined)
     if (name) return { selector: `[data-${name}="${CSS.escape(active.dataset[name])}"]` }
-    if (active.classList.contains("list")) return { selector: ".list" }
     if (active.closest(".editor")) return { place: this.drawn, start: active.selectionStart, end: active.selectionEnd }
     return null
   }
@@ -238,283 +219,8 @@ class Desk {
       const found = this.root.querySelector(focus.selector)
       if (found) found.focus({ preventScroll: true })
     }
-    if (this.panel) (this.over.querySelector("button:not(:disabled)") || this.over).focus()
+    if (this.panel && !this.over.contains(this.root.getRootNode().activeElement)) (this.over.querySelector("button:not(:disabled)") || this.over).focus()
     this.drawn = this.cursor
-  }
-  drawGroups() {
-    const all = this.data.groups
-    const bar = element("div", { class: "groups", role: "toolbar", "aria-label": this.words("groups") })
-    for (const group of all) {
-      bar.append(element("button", {
-        type: "button", "aria-pressed": String(this.group === group.key), "data-group": group.key,
-        onclick: () => this.chooseGroup(group.key),
-      }, group.title, " ", element("span", { class: "number muted" }, this.groupFigures(group))))
-    }
-    return bar
-  }
-  // Decided here and not yet acknowledged: laid over the figures of the server, which knows the whole draft.
-  newly(wanted) {
-    return this.data.places.filter(place => !this.data.standing[place.key] && this.standing(place.key) && wanted(place)).length
-  }
-  inGroup(place, group) {
-    if (group === "conflicts") return place.conflict
-    if (group === "missing") return !place.readings.length
-    return place.readings.length > 0 && (group === "all" || place.group === group)
-  }
-  decidedIn(group) { return group.decided + this.newly(place => this.inGroup(place, group.key)) }
-  groupFigures(group) {
-    return group.key === "conflicts" ? String(group.places - this.decidedIn(group)) : `${this.decidedIn(group)}/${group.places}`
-  }
-  stateMark(place) {
-    const stands = this.standing(place.key)
-    if (stands) return { text: { accept: "✓", edit: "✎", reject: "✕", unknown: "?" }[stands.kind], kind: stands.kind }
-    if (place.conflict) return { text: "≠", kind: "conflict" }
-    return { text: place.readings.length ? "·" : "–", kind: "muted" }
-  }
-  valueOf(place) {
-    const stands = this.standing(place.key)
-    if (stands && stands.kind === "edit") return stands.given
-    if (stands && stands.kind !== "accept") return this.words(`said_${stands.kind}`)
-    if (place.conflict && !stands) return this.words("conflict", { count: place.readings.length })
-    const reading = this.reading(place)
-    return reading ? reading.value : this.words("not_there")
-  }
-  row(place, first, tag = "div") {
-    const reading = place.readings[0]
-    return element(tag, { class: "row" }, first,
-      element("span", { class: "what", title: place.key }, place.title, place.instance ? element("span", { class: "muted" }, ` · ${place.instance}`) : null),
-      element("span", { class: "value" }, this.valueOf(place)),
-      element("span", { class: "number muted" }, reading ? reading.confidence.toFixed(2) : ""))
-  }
-  drawList() {
-    const list = element("div", { class: "list", role: "listbox", "aria-label": this.words("places"), tabindex: "0" })
-    for (const place of this.shown()) {
-      const mark = this.stateMark(place)
-      const row = this.row(place, element("span", { class: `mark-of ${mark.kind}`, "aria-label": this.words(`mark_${mark.kind}`) }, mark.text))
-      row.classList.toggle("current", place.key === this.cursor)
-      row.setAttribute("role", "option")
-      row.setAttribute("aria-selected", String(place.key === this.cursor))
-      row.dataset.place = place.key
-      row.onclick = () => this.go(place)
-      list.append(row)
-    }
-    if (!list.childElementCount) list.append(element("div", { class: "say muted" }, this.words("nothing_here")))
-    return list
-  }
-  drawCard() {
-    const place = this.at()
-    const card = element("div", { class: "card", tabindex: "0", role: "region", "aria-label": this.words("card") })
-    if (!place) { card.append(element("p", { class: "muted" }, this.words("nothing_here"))); return card }
-    const stands = this.standing(place.key)
-    const reading = this.reading(place)
-    card.append(element("h2", {}, place.title, place.instance ? ` · ${place.instance}` : ""))
-    card.append(element("div", { class: "big" }, stands && stands.kind === "edit" ? stands.given : reading ? reading.value : this.words("not_there")))
-    for (const refused of this.data.refused) {
-      if (refused.places.includes(place.key)) card.append(element("div", { class: "notice", role: "alert" }, refused.why))
-    }
-    if (this.editing) card.append(this.drawEditor(place, reading))
-    const facts = element("dl", { class: "facts" })
-    const fact = (name, value, kind = "") => { if (value) facts.append(element("dt", {}, this.words(name)), element("dd", { class: kind }, value)) }
-    if (stands) fact("fact_state", this.words(`by_${stands.kind}`, { actor: stands.actor }))
-    if (reading) {
-      fact("fact_range", reading.range)
-      fact("fact_strength", reading.strength)
-      fact("fact_sharing", reading.sharing)
-      fact("fact_condition", reading.condition)
-      fact("fact_confidence", `${reading.confidence.toFixed(2)} · ${reading.method}`)
-      fact("fact_source", `${this.documentName(reading)} · ${reading.place}`)
-    }
-    fact("fact_meaning", place.meaning)
-    fact("fact_spec", reading && reading.holds ? reading.holds : place.key.startsWith("other.") ? this.words("fact_other", { place: place.key }) : place.key, "code")
-    card.append(facts)
-    if (reading && reading.text) card.append(element("div", { class: "quote" }, reading.text))
-    if (place.readings.length > 1) {
-      const others = element("div", { class: "others", "aria-label": this.words("alternatives") })
-      others.append(element("div", { class: "muted" }, this.words(!place.conflict ? "alternatives" : place.mixed ? "alternatives_mixed" : "alternatives_conflict")))
-      place.readings.forEach((one, number) => others.append(element("button", {
-        type: "button", "data-choose": String(number + 1), "aria-pressed": String(one === reading && !!stands), onclick: () => this.choose(place, one),
-      }, element("kbd", {}, String(number + 1)), element("span", {}, one.value, one.instance ? ` · ${one.instance}` : ""),
-        element("span", { class: "number muted" }, `${one.place} · ${one.confidence.toFixed(2)}`))))
-      card.append(others)
-    }
-    return card
-  }
-  drawEditor(place, reading) {
-    const input = element("input", {
-      type: "text", "aria-label": this.words("edit_label", { place: place.title }), maxlength: "400",
-      oninput: () => { this.typed[place.key] = input.value; this.keep() },
-      onkeydown: event => { if (event.key === "Enter") { event.preventDefault(); save() } },
-    })
-    input.value = this.typed[place.key] ?? (reading ? reading.value : "")
-    const save = () => {
-      this.editing = false
-      this.decide("edit", [place.key], { given: input.value })
-      this.onward()
-    }
-    return element("div", { class: "editor" }, input, element("button", { class: "primary", type: "button", onclick: save }, this.words("edit_save")),
-      element("button", { type: "button", onclick: () => { this.editing = false; this.draw() } }, this.words("edit_cancel")))
-  }
-  drawBar() {
-    const place = this.at()
-    const none = !place || !place.readings.length
-    return element("div", { class: "bar" }, this.button("accept", "primary", none), this.button("edit", "", !place), this.button("reject", "", none),
-      this.button("unknown", "", !place), this.button("unsure"))
-  }
-  drawFoot() {
-    const open = this.sureOnes()
-    const figures = this.figures()
-    return element("div", { class: "foot" }, element("span", { class: "figures", role: "status" }, this.words("foot", figures)),
-      this.outbox.length ? element("span", { class: "muted" }, this.words("saving")) : null, element("span", { class: "gap" }),
-      element("button", { type: "button", disabled: !open.length, "data-act": "sure", onclick: () => this.act("sure") },
-        this.words("accept_sure", { count: this.above(open).length, above: this.threshold.toFixed(2) }), this.hint("sure")),
-      this.button("undo"),
-      element("button", { type: "button", "aria-label": this.words("help"), onclick: () => this.act("help") }, "?"))
-  }
-  figures() {
-    const of = key => this.data.groups.find(group => group.key === key) || { key, places: 0, decided: 0 }
-    const open = group => group.places - this.decidedIn(group)
-    return { decided: this.decidedIn(of("all")), places: of("all").places, conflicts: open(of("conflicts")), missing: open(of("missing")) }
-  }
-  sureOnes() {
-    return this.data.places.filter(place => place.readings.length && !place.conflict && !this.standing(place.key))
-  }
-  above(open) { return open.filter(place => place.readings[0].confidence > this.threshold) }
-  drawSure() {
-    const open = this.above(this.sureOnes())
-    const boxes = new Map()
-    const accept = () => {
-      const taken = open.filter(place => boxes.get(place.key).checked)
-      this.panel = null
-      this.decide("accept", taken.map(place => place.key), { choices: Object.fromEntries(taken.map(place => [place.key, place.readings[0].index])) })
-      this.draw()
-    }
-    const choice = element("select", { "aria-label": this.words("threshold"), onchange: () => { this.threshold = Number(choice.value); this.draw() } },
-      this.data.thresholds.map(one => element("option", { value: String(one), selected: one === this.threshold }, one.toFixed(2))))
-    return this.overlay(this.words("sure_title", { count: open.length, above: this.threshold.toFixed(2) }),
-      element("label", {}, this.words("threshold"), " ", choice),
-      element("div", { class: "scroll", tabindex: "0" }, open.map(place => {
-        const box = element("input", { type: "checkbox", checked: true })
-        boxes.set(place.key, box)
-        return this.row(place, box, "label")
-      })),
-      element("div", { class: "bar" }, element("button", { class: "primary", type: "button", "data-act": "accept-sure", disabled: !open.length, onclick: accept }, this.words("sure_accept")),
-        element("button", { type: "button", onclick: () => { this.panel = null; this.draw() } }, this.words("edit_cancel"))))
-  }
-  drawHelp() {
-    return this.overlay(this.words("help"), element("dl", { class: "facts scroll", tabindex: "0" }, this.data.keys.map(one =>
-      [element("dt", {}, element("kbd", {}, one.shown)), element("dd", {}, this.words(one.act))])),
-      element("div", { class: "bar" }, element("button", { type: "button", onclick: () => { this.panel = null; this.draw() } }, this.words("close"))))
-  }
-  overlay(title, ...children) {
-    const sheet = element("div", { class: "sheet-of", role: "dialog", "aria-modal": "true", "aria-label": title }, element("h2", {}, title), ...children)
-    return element("div", { class: "veil", onclick: event => { if (event.target === event.currentTarget) { this.panel = null; this.draw() } } }, sheet)
-  }
-
-  // ---- The page on the left
-  documentName(reading) { return (this.data.documents[reading.source] || { name: reading.source }).name }
-  drawPage() {
-    const place = this.at()
-    const reading = place && this.reading(place)
-    const head = element("div", { class: "head" },
-      element("span", { class: "name" }, reading ? `${this.documentName(reading)} · ${reading.place}` : ""),
-      element("button", { type: "button", "aria-pressed": String(this.zoomed), onclick: () => this.act("zoom") }, this.words("zoom"), this.hint("zoom")))
-    const crops = place && place.conflict ? this.drawCrops(place, reading) : null
-    const view = element("div", { class: "view", tabindex: "0", "aria-label": this.words("page") })
-    this.left.replaceChildren(head, ...(crops ? [crops] : []), view)
-    if (!reading) { view.append(element("div", { class: "say muted" }, this.words(place ? "page_missing" : "nothing_here"))); return }
-    const paper = this.data.documents[reading.source]
-    if (!paper || paper.kind === "absent") { view.append(element("div", { class: "say muted" }, this.words("page_absent", { text: reading.text }))); return }
-    if (paper.kind === "pdf" && reading.page) return this.drawSheet(view, place, reading)
-    if (paper.kind === "text" && reading.page) return this.drawLines(view, paper, reading)
-    view.append(element("div", { class: "say" }, reading.text))
-  }
-  drawSheet(view, place, reading) {
-    view.append(element("div", { class: "say muted" }, this.words("page_loading")))
-    this.picture(reading).then(picture => {
-      if (this.at() !== place || !view.isConnected) return
-      if (picture.error) { view.replaceChildren(element("div", { class: "say" }, `${picture.error}\n\n${reading.text}`)); return }
-      const image = element("img", { src: picture.url, alt: this.words("page_alt", { page: reading.page, name: this.documentName(reading) }) })
-      const sheet = element("div", { class: "sheet" }, image)
-      const width = picture.width / POINT, height = picture.height / POINT
-      const seen = new Set()
-      for (const other of this.data.places) for (const one of other.readings) {
-        if (one.source !== reading.source || one.page !== reading.page || !one.box) continue
-        const id = `${other.key === place.key}${one.box}`
-        if (seen.has(id)) continue
-        seen.add(id)
-        sheet.append(this.mark(one.box, width, height, one === reading, other))
-      }
-      const wide = view.clientWidth - 24
-      sheet.style.width = `${this.zoomed ? Math.max(wide, width * ZOOM) : wide}px`
-      view.replaceChildren(sheet)
-      if (reading.box) this.center(view, sheet, reading.box, width)
-    })
-  }
-  mark(box, width, height, current, place) {
-    const mark = element("button", { class: current ? "mark current" : "mark", type: "button", tabindex: "-1", title: place.title,
-      "aria-label": place.title, onclick: () => this.go(place) })
-    const [left, top, right, bottom] = box
-    const grow = 1.5
-    Object.assign(mark.style, { left: `${(left - grow) / width * 100}%`, top: `${(top - grow) / height * 100}%`,
-      width: `${(right - left + 2 * grow) / width * 100}%`, height: `${(bottom - top + 2 * grow) / height * 100}%` })
-    return mark
-  }
-  center(view, sheet, box, width) {
-    const scale = parseFloat(sheet.style.width) / width
-    view.scrollTop = sheet.offsetTop + (box[1] + box[3]) / 2 * scale - view.clientHeight / 2
-    const fits = box[2] * scale + 40 < view.clientWidth
-    view.scrollLeft = fits ? 0 : sheet.offsetLeft + Math.min((box[0] + box[2]) / 2 * scale - view.clientWidth / 2, box[0] * scale - 24)
-  }
-  drawCrops(place, current) {
-    const crops = element("div", { class: "crops", tabindex: "0", role: "group", "aria-label": this.words("alternatives_conflict") })
-    place.readings.forEach((reading, number) => {
-      const cut = element("div", { class: "cut" })
-      const crop = element("button", { class: "crop", type: "button", "aria-pressed": String(reading === current && !!this.standing(place.key)),
-        onclick: () => this.choose(place, reading) },
-        element("span", {}, element("kbd", {}, String(number + 1)), " ", element("strong", {}, reading.value), reading.instance ? ` · ${reading.instance}` : ""),
-        cut, element("span", { class: "muted" }, `${this.documentName(reading)} · ${reading.place} · ${reading.confidence.toFixed(2)}`))
-      crops.append(crop)
-      const paper = this.data.documents[reading.source]
-      if (!paper || paper.kind !== "pdf" || !reading.box) { cut.textContent = reading.text; return }
-      this.picture(reading).then(picture => {
-        if (!cut.isConnected || picture.error) { cut.textContent = reading.text; return }
-        const [left, top, right, bottom] = reading.box
-        const scale = Math.min(1.6, (cut.clientWidth - 8) / (right - left + 24))
-        const width = picture.width / POINT, height = picture.height / POINT
-        const image = element("img", { src: picture.url, alt: reading.text })
-        image.style.width = `${width * scale}px`
-        const shiftX = -(left - 12) * scale, shiftY = cut.clientHeight / 2 - (top + bottom) / 2 * scale
-        Object.assign(image.style, { left: `${shiftX}px`, top: `${shiftY}px` })
-        const mark = element("span", { class: "mark current" })
-        Object.assign(mark.style, { left: `${shiftX + (left - 1.5) * scale}px`, top: `${shiftY + (top - 1.5) * scale}px`,
-          width: `${(right - left + 3) * scale}px`, height: `${(bottom - top + 3) * scale}px` })
-        cut.replaceChildren(image, mark)
-      })
-    })
-    return crops
-  }
-  picture(reading) {
-    const paper = this.data.documents[reading.source]
-    const address = `${paper.address}/${reading.page}.png?token=${paper.token}`
-    if (!this.pictures.has(address)) {
-      this.pictures.set(address, fetch(address).then(async answer => {
-        if (!answer.ok) { this.pictures.delete(address); return { error: (await answer.json().catch(() => ({}))).error || this.words("page_failed") } }
-        const url = URL.createObjectURL(await answer.blob())
-        const image = new Image()
-        image.src = url
-        await image.decode()
-        return { url, width: image.naturalWidth, height: image.naturalHeight }
-      }).catch(() => { this.pictures.delete(address); return { error: this.words("page_failed") } }))
-    }
-    return this.pictures.get(address)
-  }
-  drawLines(view, paper, reading) {
-    fetch(`${paper.address}/${reading.page}.json?token=${paper.token}`).then(answer => answer.json()).then(found => {
-      if (!view.isConnected) return
-      if (found.error) { view.replaceChildren(element("div", { class: "say" }, found.error)); return }
-      view.replaceChildren(element("div", { class: "lines" }, found.lines.map((line, number) =>
-        element("div", { class: found.first + number === reading.page ? "at" : "" }, element("span", {}, String(found.first + number)), line))))
-    }).catch(() => view.replaceChildren(element("div", { class: "say" }, reading.text)))
   }
 }
 
@@ -530,7 +236,7 @@ export default function (component) {
   desk.update(component)
   return () => {
     window.removeEventListener("keydown", desk.listener, true)
-    clearTimeout(desk.resend)
+    clearTimeout(desk.record.resend)
     clearTimeout(desk.viewTimer)
     desks.delete(root)
   }

@@ -9,12 +9,14 @@ from typing import Any
 import streamlit as st
 
 _FOLDER = Path(__file__).parent
+SCRIPTS = ("desk_elements", "desk_record", "desk_list", "desk_card", "desk_panels", "desk_page", "confirm_desk")
+"""Files that make one script, in this order."""
 
 _COMPONENT = st.components.v2.component(
     "confirm_desk",
     html='<div class="desk" tabindex="0" aria-label="Confirm the draft"></div>\n',
     css=(_FOLDER / "confirm_desk.css").read_text("utf-8"),
-    js=(_FOLDER / "confirm_desk.js").read_text("utf-8"),
+    js="\n".join((_FOLDER / f"{name}.js").read_text("utf-8") for name in SCRIPTS),
 )
 
 

@@ -6,12 +6,14 @@ was never acknowledged; it is skipped, and the window that sent it sends it agai
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes
@@ -62,30 +64,45 @@ def read_log(draft_digest: str, workspace: Path | None = None) -> tuple[Recorded
     return _recorded(read_bytes(path, "record of decisions", LOG_LIMIT)) if path.exists() else ()
 
 
-def append(draft_digest: str, decisions: Iterable[Decision], workspace: Path | None = None) -> None:
-    """Writes decisions down, all or none of each line; what a window sent before is not written twice."""
+class Writing:
+    """The record of a draft while nobody else can write to it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        before = file.read()
+        self._torn = bool(before) and not before.endswith(b"\n")
+        self.log = _recorded(before)
+        """All decisions, the oldest first."""
+
+    def append(self, decision: Decision) -> None:
+        """Writes one down; it is on the disk when this returns."""
+        self._file.write((b"\n" if self._torn else b"") + decision.to_json() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._torn = False
+        self.log = (*self.log, Recorded(len(self.log) + 1, decision))
+
+
+@contextlib.contextmanager
+def writing(draft_digest: str, workspace: Path | None = None) -> Iterator[Writing]:
+    """The record of a draft, held: what is looked up in it is still so when a decision is appended."""
     path = log_path(draft_digest, workspace)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        before = file.read()
-        known = {(each.decision.window, each.decision.number) for each in _recorded(before)}
-        new = [each for each in decisions if (each.window, each.number) not in known]
-        if not new:
-            return
-        torn = b"\n" if before and not before.endswith(b"\n") else b""
-        file.write(torn + b"".join(each.to_json() + b"\n" for each in new))
-        file.flush()
-        os.fsync(file.fileno())
+        yield Writing(file)
 
 
 def _recorded(data: bytes) -> tuple[Recorded, ...]:
-    found: list[Recorded] = []
-    for line in data.split(b"\n"):
-        if line:
-            try:
-                found.append(Recorded(len(found) + 1, Decision.from_json(line, "record of decisions")))
-            except MetaInferError:
-                continue
-    return tuple(found)
+    found = (_decision(line) for line in data.split(b"\n") if line)
+    return tuple(Recorded(number, each) for number, each in enumerate(filter(None, found), start=1))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _decision(line: bytes) -> Decision | None:
+    """The decision in a line, or None where it was cut off; the record is read at every look, and only ever grows."""
+    try:
+        return Decision.from_json(line, "record of decisions")
+    except MetaInferError:
+        return None

@@ -10,15 +10,20 @@ import pydantic
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import SpecDraft
 from review_store.workspace import now
-from studio.decision_log import Decision, Recorded, append, read_log
+from studio.decision_log import Decision, Recorded, writing
 from studio.draft_places import digest_of
 from studio.draft_state import fault, last_of
 from studio.texts import text
+
+MOST_PLACES = 200_000
+"""Of one decision: more than the largest draft has."""
 
 
 class Outbox(pydantic.BaseModel):
     """What a window sends: all decisions that were not acknowledged yet."""
 
+    draft: str
+    """Digest of the draft that the window shows."""
     window: str = pydantic.Field(pattern=r"^[0-9a-f]{16}$")
     events: list[Sent] = pydantic.Field(max_length=5000)
 
@@ -28,7 +33,7 @@ class Sent(pydantic.BaseModel):
 
     number: int = pydantic.Field(ge=1)
     kind: str
-    places: list[str] = pydantic.Field(max_length=5000)
+    places: list[str] = pydantic.Field(max_length=MOST_PLACES)
     seen: dict[str, int] = {}
     choices: dict[str, int] = {}
     given: str = pydantic.Field(default="", max_length=400)
@@ -43,16 +48,20 @@ def take(sent: Any, draft: SpecDraft, actor: str, workspace: Path | None = None)
         outbox = Outbox.model_validate(sent)
     except pydantic.ValidationError:
         return []
+    if outbox.draft != digest_of(draft):
+        return []  # of a draft that is no longer shown here; the window keeps it
     refused: list[dict[str, Any]] = []
-    for event in sorted(outbox.events, key=lambda each: each.number):
-        log = read_log(digest_of(draft), workspace)
-        if any(each.decision.window == outbox.window and each.decision.number == event.number for each in log):
-            continue
-        decision, why = _decision(event, draft, outbox.window, actor, log)
-        if decision is None:
-            refused.append({"number": event.number, "window": outbox.window, "places": event.places, "why": why})
-        else:
-            append(digest_of(draft), [decision], workspace)
+    with writing(digest_of(draft), workspace) as record:
+        known = {each.decision.number for each in record.log if each.decision.window == outbox.window}
+        for event in sorted(outbox.events, key=lambda each: each.number):
+            if event.number in known:
+                continue
+            decision, why = _decision(event, draft, outbox.window, actor, record.log)
+            if decision is None:
+                refused.append({"number": event.number, "window": outbox.window, "places": event.places, "why": why})
+            else:
+                record.append(decision)
+                known.add(event.number)
     return refused
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from metainfer_core.spec.accept import accept
+from metainfer_core.spec.accept import accept, apart_key
 from metainfer_core.spec.aliases import FIELDS
 from metainfer_core.spec.binding import bind, core_units
 from metainfer_core.spec.decisions import Decisions
@@ -82,19 +82,33 @@ class Place:
     """Of the candidates in the draft."""
     is_conflict: bool
     """Whether the readings contradict each other."""
+    is_mixed: bool = False
+    """Whether the readings are about several instances (supply rails), and the spec has this one place for them. Each
+    instance also has a place of its own in `other`."""
 
 
 @functools.lru_cache(maxsize=16)
 def places(draft: SpecDraft) -> tuple[Place, ...]:
     """All places that the draft has readings for, by group, field and instance."""
     every = tuple(index for index, candidate in enumerate(draft.candidates) if says_something(candidate))
-    decisions = Decisions(choose=every)
+    chosen = Decisions(choose=every)
     units = core_units(draft, every, {}, None)
     found: dict[str, list[int]] = {}
+    of_several: dict[str, list[int]] = {}
     for index in every:
-        found.setdefault(_path(draft, index, every, units, decisions), []).append(index)
-    conflicts = {conflict.path for conflict in accept(draft, decisions).conflicts}
+        path = _path(draft, index, every, units, chosen)
+        rival = not path.startswith("other.") and bind(draft, index, every, units, Decisions()) is None
+        (of_several if rival else found).setdefault(path, []).append(index)
+        if rival and draft.candidates[index].instance:
+            found.setdefault(f"other.{apart_key(draft.candidates[index])}", []).append(index)
+    for path in of_several.keys() & found.keys():  # two fields of one place, one of them with several instances
+        of_several[path] += found.pop(path)
+    apart = tuple(sorted({index for key, indexes in found.items() if key.startswith("other.") for index in indexes}))
+    singly = tuple(index for indexes in of_several.values() for index in indexes)
+    decided = Decisions(choose=tuple(sorted({*every} - {*apart, *singly})), apart=apart)
+    conflicts = {conflict.path for conflict in accept(draft, decided).conflicts}
     made = [_place(draft, key, indexes, key in conflicts) for key, indexes in found.items()]
+    made += [_place(draft, key, indexes, False, is_mixed=True) for key, indexes in of_several.items()]
     return tuple(sorted(made, key=lambda place: (GROUPS.index(place.group), place.field, place.instance, place.key)))
 
 
@@ -188,12 +202,12 @@ def _path(draft: SpecDraft, index: int, every: tuple[int, ...], units: tuple[str
             return binding.path
         except NotRepresentable:
             pass
-    return f"other.{candidate.field}" + (f"[{candidate.instance}]" if candidate.instance else "")
+    return f"other.{apart_key(candidate)}"
 
 
-def _place(draft: SpecDraft, key: str, indexes: list[int], is_conflict: bool) -> Place:
+def _place(draft: SpecDraft, key: str, indexes: list[int], is_conflict: bool, is_mixed: bool = False) -> Place:
     ordered = tuple(sorted(indexes, key=lambda index: (-draft.candidates[index].confidence, index)))
     first = draft.candidates[ordered[0]]
     instances = {draft.candidates[index].instance or "" for index in ordered}
     instance = instances.pop() if len(instances) == 1 else ""
-    return Place(key, first.field, instance, group_of(first.field), ordered, is_conflict)
+    return Place(key, first.field, instance, group_of(first.field), ordered, is_conflict, is_mixed)

@@ -9,10 +9,15 @@ from typing import Any
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.field_shapes import shape_at, unit_key
+from metainfer_core.spec.quantities import key_unit
 from metainfer_core.spec.spec_reader import value_at
 from metainfer_core.spec.strict_yaml import read_yaml
 from studio.decision_log import Decision, Recorded
 from studio.draft_places import Place, missing, places
+
+COUNTED = ("cycle", "beat", "count", "ratio")
+"""Units that are not written beside a number."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ def given(key: str, words: str) -> Any:
     if not words.strip():
         raise InputError("No value is given.", fix="Give a value with its unit, such as 512 KiB.")
     data = read_yaml(words.encode(), key).data
+    base, shape = key_unit(unit_key(key)), shape_at(key)
+    bare = isinstance(data, int | float) and not isinstance(data, bool)
+    if bare and base and base.name not in COUNTED and shape and shape.kind == "quantity":
+        raise InputError(f"{words.strip()} has no unit.", fix=f"Give it, such as {words.strip()} {base.name}.")
     return value_at(key, data)
 
 
@@ -110,13 +119,14 @@ def decisions_of(
 ) -> Decisions:
     """What stands, as the core takes it to make a spec."""
     by_key = {place.key: place for place in places(draft)}
+    taken = [(key, each.index) for key, each in stands.items() if each.kind == "accept" and each.index is not None]
+    in_other = sorted(index for key, index in taken if key.startswith("other."))
+    chosen = sorted({index for key, index in taken if not key.startswith("other.")})
+    rejected = {index for key, each in stands.items() if each.kind == "reject" for index in _indexes(by_key, key)}
     return Decisions(
-        choose=tuple(
-            sorted(each.index for each in stands.values() if each.kind == "accept" and each.index is not None)
-        ),
-        reject=tuple(
-            sorted(index for key, each in stands.items() if each.kind == "reject" for index in _indexes(by_key, key))
-        ),
+        choose=tuple(chosen),
+        apart=tuple(in_other),
+        reject=tuple(sorted(rejected - {*chosen, *in_other})),  # right for its rail, wrong as that of the chip
         unknown=tuple(sorted(key for key, each in stands.items() if each.kind == "unknown")),
         edits={
             key: read_yaml(each.given.encode(), key).data for key, each in sorted(stands.items()) if each.kind == "edit"

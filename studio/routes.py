@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
+from studio.desk_routes import desk_routes
 from studio.graph_viewer import netron_routes
 from studio.page_routes import page_routes
 
 
 def routes() -> list[BaseRoute]:
     """All routes of the studio's own."""
-    return [*page_routes(), *netron_routes()]
+    return [*page_routes(), *desk_routes(), *netron_routes()]

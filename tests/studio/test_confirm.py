@@ -1,13 +1,17 @@
+import json
+
 from drafts import CLOCK, DMA, OTP, ROM, desk, small_draft, with_draft
 from screens import screen
+from serving import served
 
 from metainfer_core.spec.yaml_file import read_spec
-from studio import desk_data as desk_data_module
 from studio.decision_log import read_log
-from studio.desk_data import KEYS, View, desk_data, title
+from studio.desk_data import KEYS, View
 from studio.desk_messages import take
+from studio.desk_places import desk_places, title
+from studio.desk_routes import desk_routes
 from studio.draft_places import missing
-from studio.draft_state import Standing, standing
+from studio.draft_state import standing
 from studio.texts import text
 
 WINDOW = "a" * 16
@@ -17,18 +21,24 @@ def accept(number, key, index):
     return {"number": number, "kind": "accept", "places": [key], "choices": {key: index}}
 
 
+def send(workspace, *events):
+    draft = small_draft()
+    take({"draft": draft.digest, "window": WINDOW, "events": list(events)}, draft, "ada", workspace)
+
+
 def test_without_a_draft_the_screen_says_how_to_get_one(tmp_path, monkeypatch):
     page = screen("confirm", tmp_path, monkeypatch)
     assert [each.value for each in page.markdown] == [text("confirm_empty")]
     assert page.get("bidi_component") == []
 
 
-def test_the_desk_gets_every_place_with_its_readings_in_words(tmp_path, monkeypatch):
-    digest = with_draft(tmp_path)
-    data = desk(screen("confirm", tmp_path, monkeypatch))
-    assert data["draft"] == digest
-    assert [place["key"] for place in data["places"]][:4] == [OTP, ROM, CLOCK, DMA]
-    rom = data["places"][1]
+def test_every_place_with_its_readings_in_words():
+    found = json.loads(desk_places(small_draft()))
+    places = found["places"]
+    assert found["draft"] == small_draft().digest
+    assert [place["key"] for place in places][:4] == [OTP, ROM, CLOCK, DMA]
+    assert {place["key"] for place in places[4:]} == {place.key for place in missing(small_draft())}
+    rom = places[1]
     assert (rom["title"], rom["instance"], rom["group"], rom["conflict"]) == (
         "Memory ROM size",
         "boot ROM",
@@ -39,24 +49,34 @@ def test_the_desk_gets_every_place_with_its_readings_in_words(tmp_path, monkeypa
         (1, "64 KiB", "page 1", 0.9),
         (2, "128 KiB", "page 2", 0.7),
     ]
-    clock = data["places"][2]["readings"][0]
+    clock = places[2]["readings"][0]
     assert (clock["value"], clock["range"]) == ("800 MHz", "min 200 MHz · typ 800 MHz · max 1 GHz")
     assert clock["holds"] == "compute_units.npu.clock_hz: {min: 200 MHz, typ: 800 MHz, max: 1 GHz}"
-    assert [(group["key"], group["title"]) for group in data["groups"]] == [
-        ("all", "All"),
-        ("memory", "Memory"),
-        ("compute", "Compute"),
-        ("movement", "Data movement"),
-        ("conflicts", "Conflicts"),
-        ("missing", "Not in the manual"),
-    ]
+
+
+def test_the_desk_is_told_where_to_fetch_the_places(tmp_path, monkeypatch):
+    digest = with_draft(tmp_path)
+    data = desk(screen("confirm", tmp_path, monkeypatch))
+    assert data["draft"] == digest
     assert data["documents"] == {"sheet": {"kind": "absent", "name": "sheet.pdf"}}
     assert (data["standing"], data["acked"]) == ({}, {})
+    with served(desk_routes()) as get:
+        status, _, body = get(data["places_at"])
+        assert (status, json.loads(body)["draft"]) == (200, digest)
+        assert get(data["places_at"].replace("tarn.yaml", "other.yaml"))[0] == 403
+        status, _, body = get(f"{data['value_at']}&place={CLOCK}&given=900+MHz")
+        assert (status, json.loads(body)) == (200, {"holds": "900 MHz"})
+        assert get(f"/value-of-place?place={CLOCK}&given=900+MHz")[0] == 403
 
 
 def test_the_desk_shows_what_was_decided_and_acknowledges_it(tmp_path, monkeypatch):
     with_draft(tmp_path)
-    take({"window": WINDOW, "events": [accept(1, ROM, 2), accept(2, DMA, 0)]}, small_draft(), "ada", tmp_path)
+    take(
+        {"draft": small_draft().digest, "window": WINDOW, "events": [accept(1, ROM, 2), accept(2, DMA, 0)]},
+        small_draft(),
+        "ada",
+        tmp_path,
+    )
     data = desk(screen("confirm", tmp_path, monkeypatch, draft="drafts/tarn.yaml", place=DMA))
     assert data["cursor"] == DMA
     assert data["acked"] == {WINDOW: 2}
@@ -64,33 +84,19 @@ def test_the_desk_shows_what_was_decided_and_acknowledges_it(tmp_path, monkeypat
     assert data["standing"][ROM] == {"kind": "accept", "actor": "ada", "index": 2, "given": ""}
 
 
-def test_a_large_draft_is_sent_around_the_place_that_is_looked_at(monkeypatch):
-    monkeypatch.setattr(desk_data_module, "SHOWN_PLACES", 2)
-    draft = small_draft()
-    sent = desk_data(draft, (), [], "ada", View(place=CLOCK))
-    assert (sent["whole"], [place["key"] for place in sent["places"]]) == (False, [ROM, CLOCK])
-    sent_group = desk_data(draft, (), [], "ada", View(group="movement"))
-    first_missing = next(place.key for place in missing(draft) if place.group == "movement")
-    assert [place["key"] for place in sent_group["places"]] == [DMA, first_missing]
-    assert sent["groups"][0] == {"key": "all", "title": "All", "places": 4, "decided": 0}
-
-
-def test_next_unsure_leaves_out_what_is_sure_or_decided_and_comes_round():
-    draft = small_draft()
-    nothing = {}
-    decided = {ROM: Standing("accept", 1, "ada", 1)}
-    assert View(place=OTP, asks=1).at_next_unsure(draft, nothing).place == ROM
-    assert View(place=ROM, asks=2).at_next_unsure(draft, nothing) == View(OTP, "all", 2)
-    assert View(place=OTP).at_next_unsure(draft, decided).place == OTP
-    both = decided | {OTP: Standing("reject", 2, "ada")}
-    assert View(place=OTP).at_next_unsure(draft, both).place == CLOCK, "all that is left is sure"
-    assert View.of({"place": 3, "asks": "x"}) == View("3", "all", 0)
+def test_a_view_in_a_message_is_taken_as_far_as_it_is_right():
+    assert View.of({"place": 3}) == View("3", "all")
     assert View.of(None) == View()
 
 
 def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):
     digest = with_draft(tmp_path)
-    take({"window": WINDOW, "events": [accept(1, ROM, 1), accept(2, CLOCK, 3)]}, small_draft(), "ada", tmp_path)
+    take(
+        {"draft": small_draft().digest, "window": WINDOW, "events": [accept(1, ROM, 1), accept(2, CLOCK, 3)]},
+        small_draft(),
+        "ada",
+        tmp_path,
+    )
     page = screen("confirm", tmp_path, monkeypatch)
     page.session_state["person"] = "ada"
     page.run()

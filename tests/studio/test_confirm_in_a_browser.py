@@ -96,7 +96,7 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     row = desk.locator(".row")
     expect(row.first).to_be_visible()
     expect(desk.locator(".mark.current")).to_be_visible()
-    total = int(re.search(r"0 of (\d+) decided", desk.locator(".figures").inner_text())[1])
+    total = int(re.search(r"0 of (\d+) confirmed", desk.locator(".figures").inner_text())[1])
     assert total > 20
 
     def current():
@@ -105,14 +105,14 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     # By key: accept the first, then two more faster than any run of a script.
     first = current()
     page.keyboard.press("a")
-    expect(desk.locator(".figures")).to_contain_text(f"1 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"1 of {total} confirmed")
     second = current()
     assert second != first
     page.keyboard.press("u")
     page.keyboard.press("j")
     third = current()
     page.keyboard.press("r")
-    expect(desk.locator(".figures")).to_contain_text(f"3 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"3 of {total} confirmed")
 
     # By mouse: a row, then the button; by hand: a value with its unit, typed while keys are letters and not acts.
     cache = desk.locator('.row[data-place="compute_units.cpu.l2_cache.size_bytes"]')
@@ -135,23 +135,23 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     expect(desk.locator(".crop")).to_have_count(2)
     expect(desk.locator(".crop img").first).to_be_visible()
     page.keyboard.press("2")
-    expect(desk.locator(".figures")).to_contain_text(f"6 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"6 of {total} confirmed")
     page.keyboard.press("Backspace")
-    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} confirmed")
     expect(desk.get_by_text("saving")).to_have_count(0)
 
     # Nothing is lost when the server is stopped and started, or the window is opened anew.
     studio.stop()
     studio.start()
     page.goto(f"{address}/confirm")
-    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"5 of {total} confirmed")
 
     # A burst of keys: each counts once.
     page.locator(".row").first.click()
     for _ in range(12):
         page.keyboard.press("n")
         page.keyboard.press("a")
-    expect(desk.locator(".figures")).to_contain_text(f"17 of {total} decided")
+    expect(desk.locator(".figures")).to_contain_text(f"17 of {total} confirmed")
     expect(desk.get_by_text("saving")).to_have_count(0)
 
     page.get_by_role("button", name="Save a version").click()

@@ -5,9 +5,10 @@ from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.yaml_file import read_spec
-from studio.decision_log import append, log_path, read_log
+from studio.decision_log import log_path, read_log
 from studio.desk_data import View, desk_data
 from studio.desk_messages import take
+from studio.desk_routes import meaning
 from studio.draft_state import counts, last_of, standing
 from studio.save_spec import next_version, save_version, versions_of
 
@@ -20,7 +21,7 @@ def sent(number, kind, *places, **other):
 
 
 def send(workspace, *events, window=ONE, actor="ada"):
-    return take({"window": window, "events": list(events)}, DRAFT, actor, workspace)
+    return take({"draft": DRAFT.digest, "window": window, "events": list(events)}, DRAFT, actor, workspace)
 
 
 def accepted(number, key, index):
@@ -85,7 +86,7 @@ def test_what_cannot_stand_is_refused_with_the_reason_and_not_written(tmp_path, 
     assert refused["why"].startswith(why)
     assert (refused["window"], refused["number"]) == (ONE, 1)
     assert read_log(DRAFT.digest, tmp_path) == ()
-    assert desk_data(DRAFT, (), [refused], "ada", View(), tmp_path)["acked"] == {ONE: 1}
+    assert desk_data(DRAFT, "d.yaml", (), [refused], "ada", View(), tmp_path)["acked"] == {ONE: 1}
 
 
 @pytest.mark.parametrize("message", [None, 3, {}, {"window": "x", "events": []}, {"window": ONE, "events": [{}]}])
@@ -168,6 +169,35 @@ def test_a_later_choice_replaces_what_the_spec_built_on_says(tmp_path):
     assert (spec.provenance[ROM].page, spec.provenance[ROM].accepted_by) == (2, "ben")
 
 
-def test_appending_nothing_writes_nothing(tmp_path):
-    append(DRAFT.digest, [], tmp_path)
-    assert log_path(DRAFT.digest, tmp_path).read_bytes() == b""
+def test_what_is_about_another_draft_is_not_written(tmp_path):
+    event = accepted(1, ROM, 1)
+    assert take({"draft": "sha256:" + "1" * 64, "window": ONE, "events": [event]}, DRAFT, "ada", tmp_path) == []
+    assert read_log(DRAFT.digest, tmp_path) == ()
+
+
+def _accept_rom(workspace, window):
+    send(workspace, accepted(1, ROM, 1), window=window, actor=f"p{window[0]}")
+
+
+def test_of_two_windows_at_the_same_moment_one_wins_and_the_other_is_told(tmp_path):
+    context = multiprocessing.get_context("fork")
+    windows = [digit * 16 for digit in "12345678"]
+    writers = [context.Process(target=_accept_rom, args=(tmp_path, window)) for window in windows]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert len(read_log(DRAFT.digest, tmp_path)) == 1
+
+
+def test_a_number_for_a_place_with_a_unit_needs_it(tmp_path):
+    (refused,) = send(tmp_path, sent(1, "edit", CLOCK, given="900"))
+    assert refused["why"] == "900 has no unit. Give it, such as 900 Hz."
+    assert send(tmp_path, sent(2, "edit", CLOCK, given="900 MHz"), sent(3, "edit", DMA, given="4")) == []
+
+
+def test_what_a_typed_value_means_is_said_at_once():
+    assert meaning(CLOCK, "900 MHz") == {"holds": "900 MHz"}
+    assert meaning(ROM, "{min: 1 KiB, max: 2 KiB}") == {"holds": "{min: 1 KiB, max: 2 KiB}"}
+    assert "a frequency in Hz is expected" in meaning(CLOCK, "900 KiB")["why"]
+    assert "is not a number with a unit" in meaning(CLOCK, "fast")["why"]

@@ -1,6 +1,7 @@
 import re
 from pathlib import Path
 
+from studio.confirm_desk import SCRIPTS
 from studio.desk_data import KEYS, WORDS
 from studio.frame import PAGES
 from studio.texts import TEXTS
@@ -18,7 +19,7 @@ def test_every_text_that_is_used_exists_and_every_text_is_used():
     assert used <= set(TEXTS)
     # A key may be put together: text(f"state_{station.state}").
     beginnings = tuple(re.findall(r"\btext\(\s*f[\"'](\w+_)\{", code))
-    desk = (ROOT / "studio" / "confirm_desk.js").read_text()
+    desk = "".join((ROOT / "studio" / f"{name}.js").read_text() for name in SCRIPTS)
     said_by_desk = {WORDS + word for word in re.findall(r"\"(\w+)\"", desk)} | {f"{WORDS}{act}" for act, _, _ in KEYS}
     beginnings += tuple(WORDS + word for word in re.findall(r"`(\w+_)\$\{", desk))
     assert {WORDS + word for word in re.findall(r"\bwords\(\"(\w+)\"", desk)} <= set(TEXTS)

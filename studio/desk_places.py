@@ -1,0 +1,87 @@
+"""The places of a draft in people's words, as the desk shows them: what a draft says, whatever was decided about it."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+from hwdoc_ingest.fields import FIELDS
+from metainfer_core.spec.draft import Candidate, SpecDraft
+from studio.draft_places import Place, amount, digest_of, missing, places, will_hold
+from studio.texts import text
+
+_SHORT = ("cpu", "npu", "gpu", "dsp", "dma", "isa", "isp", "mmu", "usb", "dram", "sram", "psram", "rom", "tcm", "otp")
+_PARTS = {name: name.upper() for name in _SHORT} | {
+    "macs": "MACs",
+    "mmio": "register",
+    "tops": "peak TOPS",
+    "xtal": "crystal",
+    **{f"l{level}{kind}_cache": f"L{level}{kind} cache" for level in "123" for kind in ("", "i", "d")},
+}
+_UNITS = ("bytes", "bits", "hz", "cycles", "nm", "mtps", "Bps", "w", "v", "c", "s", "a")
+_QUOTED = 600
+"""Letters of the document's words that are shown."""
+
+
+@functools.lru_cache(maxsize=4)
+def desk_places(draft: SpecDraft) -> bytes:
+    """All places as JSON, with the draft's digest; made once, fetched once by each window."""
+    every = [place_data(draft, place) for place in (*places(draft), *missing(draft))]
+    return json.dumps({"draft": digest_of(draft), "places": every}, separators=(",", ":")).encode()
+
+
+def place_data(draft: SpecDraft, place: Place) -> dict[str, Any]:
+    """One place with its readings."""
+    return {
+        "key": place.key,
+        "title": title(place.field),
+        "instance": place.instance,
+        "group": place.group,
+        "conflict": place.is_conflict,
+        "mixed": place.is_mixed,
+        "meaning": FIELDS[place.field].meaning if place.field in FIELDS else "",
+        "readings": [_reading(draft.candidates[index], index, place.key) for index in place.indexes],
+    }
+
+
+def title(field: str) -> str:
+    """A document field in words: `cpu.l1d_cache.size_bytes` is `CPU L1d cache size`."""
+    parts = field.split(".")
+    stem, _, unit = parts[-1].rpartition("_")
+    if stem and unit in _UNITS:
+        parts[-1] = stem
+    words = " ".join(_PARTS.get(part, part.replace("_", " ")) for part in parts)
+    return words[0].upper() + words[1:]
+
+
+def _reading(candidate: Candidate, index: int, key: str) -> dict[str, Any]:
+    ends = [(name, getattr(candidate, name)) for name in ("min", "typ", "max")]
+    spread = " · ".join(f"{name} {amount(end, candidate.unit)}" for name, end in ends if end is not None)
+    value = amount(candidate.value, candidate.unit)
+    page = candidate.page
+    return {
+        "index": index,
+        "value": value or spread,
+        "range": spread if value else "",
+        "instance": candidate.instance or "",
+        "strength": text(f"strength_{candidate.strength}") if candidate.strength else "",
+        "sharing": text(f"sharing_{candidate.sharing}") if candidate.sharing else "",
+        "condition": candidate.condition or "",
+        "confidence": candidate.confidence,
+        "method": candidate.method,
+        "source": candidate.source,
+        "page": page if isinstance(page, int) and not isinstance(page, bool) else None,
+        "place": _where(candidate),
+        "box": list(candidate.box) if candidate.box else None,
+        "text": candidate.text[:_QUOTED],
+        "holds": will_hold(candidate, key),
+    }
+
+
+def _where(candidate: Candidate) -> str:
+    if candidate.page is None:
+        return ""
+    if isinstance(candidate.page, str):
+        return text("place_sheet", name=candidate.page)
+    return text("place_page" if candidate.box else "place_line", number=candidate.page)

@@ -1,0 +1,167 @@
+"""Texts of the screens that make specs: Manuals, Confirm, Specs."""
+
+from __future__ import annotations
+
+TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
+    # Manuals
+    "draft_chip": {"en": "Chip"},
+    "draft_confirm": {"en": "Confirm"},
+    "draft_confirmed": {"en": "Decided"},
+    "draft_conflicts": {"en": "Conflicts"},
+    "draft_from": {"en": "Read from"},
+    "draft_values": {"en": "Values"},
+    "manuals_chip": {"en": "Name of the chip"},
+    "manuals_choose": {"en": "or take from the workspace"},
+    "manuals_choose_hint": {"en": "Choose one or more"},
+    "manuals_drafts": {"en": "Drafts"},
+    "manuals_no_drafts": {
+        "en": "Nothing has been read yet. A draft lists each value with its page, words and confidence."
+    },
+    "manuals_none": {"en": "No manual in the workspace yet"},
+    "manuals_nothing": {
+        "en": "No draft yet. Upload a data sheet above: it is read page by page, in a process of its own, and "
+        "every value "
+        "that is found keeps the place where it stands. People then confirm them one by one."
+    },
+    "manuals_read": {"en": "Read"},
+    "manuals_upload": {"en": "Upload a chip's documents"},
+    "manuals_upload_help": {
+        "en": "PDF, register workbook (.xlsx, .csv), CMSIS-SVD or device tree. Nothing opens a file before a "
+        "limited process "
+        "has read it."
+    },
+    # Confirm
+    "confirm_draft": {"en": "Draft"},
+    "confirm_empty": {
+        "en": "There is no draft to confirm. Read a chip's manual first: its values then stand here beside the "
+        "page that "
+        "they come from."
+    },
+    "confirm_nothing_read": {"en": "No value was found in these documents. {notes}"},
+    "confirm_to_manuals": {"en": "Read a manual"},
+    "desk_accept": {"en": "Accept"},
+    "desk_accept_sure": {"en": "Accept the {count} above {above}"},
+    "desk_alternatives": {"en": "Also found in the documents"},
+    "desk_alternatives_conflict": {"en": "The documents contradict each other: choose one"},
+    "desk_alternatives_mixed": {
+        "en": "The spec has one place for these: choose what stands there. Each is also kept under its own name"
+    },
+    "desk_by_accept": {"en": "accepted by {actor}"},
+    "desk_by_edit": {"en": "given by {actor}, kept as assumed"},
+    "desk_by_reject": {"en": "rejected by {actor}"},
+    "desk_by_unknown": {"en": "left unknown by {actor}"},
+    "desk_card": {"en": "The current value"},
+    "desk_close": {"en": "Close"},
+    "desk_conflict": {"en": "{count} readings differ"},
+    "desk_decided_meanwhile": {
+        "en": "{actor} decided this place in another window meanwhile. What stands now is shown; decide again if "
+        "it is wrong."
+    },
+    "desk_edit": {"en": "Edit"},
+    "desk_edit_cancel": {"en": "Cancel"},
+    "desk_edit_label": {"en": "Your value of {place}, with its unit"},
+    "desk_edit_save": {"en": "Save"},
+    "desk_fact_condition": {"en": "Condition"},
+    "desk_fact_confidence": {"en": "Confidence"},
+    "desk_fact_meaning": {"en": "Meaning"},
+    "desk_fact_other": {"en": "no place of its own: kept as {place}"},
+    "desk_fact_range": {"en": "Range"},
+    "desk_fact_sharing": {"en": "Shared"},
+    "desk_fact_source": {"en": "Source"},
+    "desk_fact_spec": {"en": "The spec holds"},
+    "desk_fact_state": {"en": "Decided"},
+    "desk_fact_strength": {"en": "Strength"},
+    "desk_foot": {"en": "{decided} of {places} confirmed · {conflicts} conflicts · {missing} not in the manual"},
+    "desk_groups": {"en": "Groups of values"},
+    "desk_help": {"en": "Keys"},
+    "desk_mark_accept": {"en": "accepted"},
+    "desk_mark_conflict": {"en": "conflict"},
+    "desk_mark_edit": {"en": "edited"},
+    "desk_mark_muted": {"en": "open"},
+    "desk_mark_reject": {"en": "rejected"},
+    "desk_mark_unknown": {"en": "unknown"},
+    "desk_next": {"en": "Next"},
+    "desk_not_there": {"en": "not in the manual"},
+    "desk_nothing_here": {"en": "Nothing here."},
+    "desk_nothing_to_undo": {"en": "There is nothing of yours to take back."},
+    "desk_page": {"en": "Page of the document"},
+    "desk_page_absent": {
+        "en": "The document is not in the workspace any more, so that its page cannot be shown. The draft "
+        "quotes:\n\n{text}"
+    },
+    "desk_page_alt": {"en": "Page {page} of {name}"},
+    "desk_page_failed": {"en": "The page cannot be shown: the server did not answer."},
+    "desk_page_loading": {"en": "Drawing the page …"},
+    "desk_page_missing": {
+        "en": "No document that was read gives this value, though a run asks for it. Press e to give it "
+        "yourself, u to leave "
+        "it unknown, or read a further document of the chip."
+    },
+    "desk_places": {"en": "Values"},
+    "desk_previous": {"en": "Previous"},
+    "desk_reject": {"en": "Reject"},
+    "desk_said_reject": {"en": "rejected"},
+    "desk_said_unknown": {"en": "unknown"},
+    "desk_saving": {"en": "saving …"},
+    "desk_sure": {"en": "List those above the threshold, to accept them together"},
+    "desk_sure_accept": {"en": "Accept those ticked"},
+    "desk_sure_title": {"en": "{count} values above {above}, none in conflict"},
+    "desk_threshold": {"en": "Confidence above"},
+    "desk_undo": {"en": "Undo"},
+    "desk_unknown": {"en": "Unknown"},
+    "desk_unsure": {"en": "Next unsure"},
+    "desk_zoom": {"en": "Zoom"},
+    "group_addresses": {"en": "Addresses"},
+    "group_all": {"en": "All"},
+    "group_compute": {"en": "Compute"},
+    "group_conflicts": {"en": "Conflicts"},
+    "group_memory": {"en": "Memory"},
+    "group_missing": {"en": "Not in the manual"},
+    "group_movement": {"en": "Data movement"},
+    "group_other": {"en": "Other"},
+    "group_power": {"en": "Power"},
+    "place_line": {"en": "line {number}"},
+    "place_page": {"en": "page {number}"},
+    "place_sheet": {"en": "sheet {name}"},
+    "save_button": {"en": "Save this version"},
+    "save_hint": {
+        "en": "{count} accepted or given values of {chip} become a version of its spec, each with its source and "
+        "your id."
+    },
+    "save_no_draft": {"en": "The draft cannot be read."},
+    "save_onto": {"en": "Build on"},
+    "save_onto_nothing": {"en": "nothing: a new spec"},
+    "save_open": {"en": "Save a version"},
+    "save_reason": {"en": "Why, for the change log"},
+    "save_reason_hint": {"en": "such as: data sheet v1.4"},
+    "save_version": {"en": "Version"},
+    "saved": {"en": "{file} is saved, with {count} values from documents."},
+    "saved_open": {"en": "Left open, because they contradict each other or what stood there: {places}."},
+    "sharing_per_core": {"en": "per core"},
+    "sharing_shared": {"en": "shared"},
+    "desk_carry": {"en": "Carry over"},
+    "desk_carry_hint": {
+        "en": "Each was confirmed before, and the documents of this draft say the same. Accepted, each gets its place "
+        "in these documents. Untick what shall be asked again."
+    },
+    "desk_carry_open": {"en": "Carry over the {count} of {name}"},
+    "desk_carry_title": {"en": "{count} values of {name}, found again unchanged"},
+    "desk_choose": {"en": "Choose that reading"},
+    "desk_edit_holds": {"en": "The spec will hold {value}"},
+    "desk_growing": {"en": "{count} values so far; they can be decided when all has been read"},
+    "desk_loading": {"en": "Fetching the values …"},
+    "desk_mark_changed": {"en": "changed"},
+    "desk_mixed": {"en": "one of {count}"},
+    "desk_page_vanished": {
+        "en": "No document of this draft gives this value any more. Press e to give it yourself, u to take it out of "
+        "the spec; undecided, it stays as it was."
+    },
+    "desk_someone": {"en": "someone"},
+    "desk_vanished": {"en": "not found any more"},
+    "desk_was_differs": {"en": "Was {was} in {name}: the documents say something else now."},
+    "desk_was_same": {"en": "Was {was} in {name}, and is found again."},
+    "desk_was_vanished": {"en": "Was {was} in {name}: these documents do not give it."},
+    "group_changed": {"en": "Changed"},
+    "strength_must": {"en": "must (a law)"},
+    "strength_recommended": {"en": "recommended (a goal)"},
+}
