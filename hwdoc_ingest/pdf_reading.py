@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +11,11 @@ from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.pages import Page, PdfFile
-from hwdoc_ingest.reading import Progress, Reading, no_progress
+from hwdoc_ingest.reading import Found, Progress, Reading, no_progress, nothing_found
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.sections import Outline, body_size, statements
+from hwdoc_ingest.so_far import SoFar
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.table_columns import Table
 from hwdoc_ingest.tables import PathAt, read_tables
@@ -25,13 +26,20 @@ from metainfer_core.spec.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
 
 
-def read_pdf(path: Path, key: str, progress: Progress) -> Reading:
+def read_pdf(path: Path, key: str, progress: Progress, found: Found = nothing_found) -> Reading:
     """All candidates of a PDF file; raises InputError when it is locked, broken or too large."""
     data = read_bytes(path, "PDF", 512 * MEBIBYTE)
-    return read_pdf_bytes(data, key, path.name, progress)
+    return read_pdf_bytes(data, key, path.name, progress, found=found)
 
 
-def read_pdf_bytes(data: bytes, key: str, file_name: str, progress: Progress, tagger: Tagger | None = None) -> Reading:
+def read_pdf_bytes(
+    data: bytes,
+    key: str,
+    file_name: str,
+    progress: Progress,
+    tagger: Tagger | None = None,
+    found: Found = nothing_found,
+) -> Reading:
     """All candidates of a PDF.
 
     Args:
@@ -40,22 +48,32 @@ def read_pdf_bytes(data: bytes, key: str, file_name: str, progress: Progress, ta
         file_name: Its name, for messages and as its title.
         progress: Called for every page.
         tagger: Marks spans; by rules if not given.
+        found: Takes what the pages read so far say, now and then.
     """
+    tagger = tagger or RuleTagger(PARAMETERS)
+    digest = sha256(data)
+
+    def reading(pages: Sequence[Page], progress: Progress, notes: tuple[str, ...] = ()) -> Reading:
+        source = DraftSource(
+            title=Path(file_name).stem,
+            document_digest=digest,
+            file_name=file_name,
+            pages=len(pages),
+            pages_by_ocr=tuple(page.number for page in pages if page.by_ocr),
+        )
+        candidates = candidates_of(pages, key, tagger, progress)
+        return Reading(key=key, source=source, candidates=candidates, notes=notes)
+
+    so_far = SoFar(found, lambda pages: reading(pages, no_progress))
     with PdfFile(data, file_name) as file:
-        pages, notes = read_pages(file, progress)
-    source = DraftSource(
-        title=Path(file_name).stem,
-        document_digest=sha256(data),
-        file_name=file_name,
-        pages=len(pages),
-        pages_by_ocr=tuple(page.number for page in pages if page.by_ocr),
-    )
-    candidates = candidates_of(pages, key, tagger or RuleTagger(PARAMETERS), progress)
-    return Reading(key=key, source=source, candidates=candidates, notes=notes)
+        pages, notes = read_pages(file, progress, so_far.pages)
+    return reading(pages, progress, notes)
 
 
-def read_pages(file: PdfFile, progress: Progress) -> tuple[tuple[Page, ...], tuple[str, ...]]:
-    """The words of all pages, and notes on what could not be read."""
+def read_pages(
+    file: PdfFile, progress: Progress, so_far: Callable[[Sequence[Page]], None] = lambda _: None
+) -> tuple[tuple[Page, ...], tuple[str, ...]]:
+    """The words of all pages, and notes on what could not be read; `so_far` is called after each page."""
     pages: list[Page] = []
     notes: list[str] = []
     for number in range(1, file.count + 1):
@@ -63,15 +81,17 @@ def read_pages(file: PdfFile, progress: Progress) -> tuple[tuple[Page, ...], tup
         pages.append(page)
         notes += [note] if note else []
         progress("reading pages", number, file.count)
+        so_far(pages)
     return tuple(pages), tuple(notes)
 
 
 def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
     """What the pages of one document seem to say, weighed against each other."""
     found = document_statements(drop_furniture(mend_names(pages)), progress)
+    numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []
     for statement, spans in zip(found, tagger.tag(found), strict=True):
-        page = pages[statement.page - 1]
+        page = numbered[statement.page]
         for candidate in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
             candidates.append(_on_page(candidate, page))
     return weigh(candidates)

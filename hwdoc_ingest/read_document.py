@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from hwdoc_ingest.reading import LIMIT_BYTES, Kind, Progress, Reading
+from hwdoc_ingest.reading import LIMIT_BYTES, Found, Kind, Progress, Reading, nothing_found
 from metainfer_core.errors import InputError, UnsupportedError
 
 READABLE = "PDF, register workbooks (.xlsx, .csv), CMSIS-SVD and device trees (.dts, .dtsi, .dtb) are read."
@@ -42,17 +43,18 @@ _NODE = re.compile(rb"^[ \t]*(?:[\w()]+[ \t]*:[ \t]*)*[\w,.+-]+[ \t]*\{[ \t]*\r?
 """A line that opens any node; much else looks like it, so that it counts only with a `};`."""
 
 
-def read_document(path: Path, key: str, progress: Progress) -> Reading:
+def read_document(path: Path, key: str, progress: Progress, found: Found = nothing_found) -> Reading:
     """All candidates of the document at `path`; raises InputError when it is not one, broken, locked or hostile.
 
     Args:
         path: The document. `intake.read_safely` does the same in a limited process.
         key: Key of the document in the draft's sources.
         progress: Called at least once a page or a thousand lines.
+        found: Takes what the pages of a PDF read so far say; the other kinds are read in a moment.
     """
     kind = kind_of(path)
     try:
-        return _reader(kind)(path, key, progress)
+        return _reader(kind, found)(path, key, progress)
     except ModuleNotFoundError as error:
         raise UnsupportedError(
             f"{path}: this installation cannot read a {kind}.",
@@ -61,13 +63,13 @@ def read_document(path: Path, key: str, progress: Progress) -> Reading:
         ) from error
 
 
-def _reader(kind: Kind) -> Callable[[Path, str, Progress], Reading]:
+def _reader(kind: Kind, found: Found) -> Callable[[Path, str, Progress], Reading]:
     """The reader of a kind, loaded only now: OCR and workbooks take seconds that the other kinds need not wait for."""
     match kind:
         case "pdf":
             from hwdoc_ingest.pdf_reading import read_pdf
 
-            return read_pdf
+            return functools.partial(read_pdf, found=found)
         case "workbook":
             from hwdoc_ingest.sheets import read_workbook
 

@@ -43,5 +43,14 @@ class Reading(Value):
     """What could not be read or is not certain, each with its place."""
 
 
+Found = Callable[[Reading], None]
+"""Called now and then while a document is read, with what its next pages seem to say, each page once. The reading of
+the whole document may weigh it differently."""
+
+
+def nothing_found(_: Reading) -> None:
+    """Takes what was found so far and keeps nothing."""
+
+
 def no_progress(step: str, done: int, total: int) -> None:
     """Takes progress and shows nothing."""
