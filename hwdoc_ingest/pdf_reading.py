@@ -11,7 +11,7 @@ from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.pages import Page, PdfFile
-from hwdoc_ingest.reading import Found, Progress, Reading, no_progress, nothing_found
+from hwdoc_ingest.reading import Found, Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.sections import Outline, body_size, statements
@@ -26,7 +26,7 @@ from metainfer_core.spec.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
 
 
-def read_pdf(path: Path, key: str, progress: Progress, found: Found = nothing_found) -> Reading:
+def read_pdf(path: Path, key: str, progress: Progress, found: Found | None = None) -> Reading:
     """All candidates of a PDF file; raises InputError when it is locked, broken or too large."""
     data = read_bytes(path, "PDF", 512 * MEBIBYTE)
     return read_pdf_bytes(data, key, path.name, progress, found=found)
@@ -38,7 +38,7 @@ def read_pdf_bytes(
     file_name: str,
     progress: Progress,
     tagger: Tagger | None = None,
-    found: Found = nothing_found,
+    found: Found | None = None,
 ) -> Reading:
     """All candidates of a PDF.
 

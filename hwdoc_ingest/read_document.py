@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from hwdoc_ingest.reading import LIMIT_BYTES, Found, Kind, Progress, Reading, nothing_found
+from hwdoc_ingest.reading import LIMIT_BYTES, Found, Kind, Progress, Reading
 from metainfer_core.errors import InputError, UnsupportedError
 
 READABLE = "PDF, register workbooks (.xlsx, .csv), CMSIS-SVD and device trees (.dts, .dtsi, .dtb) are read."
@@ -43,7 +43,7 @@ _NODE = re.compile(rb"^[ \t]*(?:[\w()]+[ \t]*:[ \t]*)*[\w,.+-]+[ \t]*\{[ \t]*\r?
 """A line that opens any node; much else looks like it, so that it counts only with a `};`."""
 
 
-def read_document(path: Path, key: str, progress: Progress, found: Found = nothing_found) -> Reading:
+def read_document(path: Path, key: str, progress: Progress, found: Found | None = None) -> Reading:
     """All candidates of the document at `path`; raises InputError when it is not one, broken, locked or hostile.
 
     Args:
@@ -63,7 +63,7 @@ def read_document(path: Path, key: str, progress: Progress, found: Found = nothi
         ) from error
 
 
-def _reader(kind: Kind, found: Found) -> Callable[[Path, str, Progress], Reading]:
+def _reader(kind: Kind, found: Found | None) -> Callable[[Path, str, Progress], Reading]:
     """The reader of a kind, loaded only now: OCR and workbooks take seconds that the other kinds need not wait for."""
     match kind:
         case "pdf":

@@ -48,9 +48,5 @@ Found = Callable[[Reading], None]
 the whole document may weigh it differently."""
 
 
-def nothing_found(_: Reading) -> None:
-    """Takes what was found so far and keeps nothing."""
-
-
 def no_progress(step: str, done: int, total: int) -> None:
     """Takes progress and shows nothing."""

@@ -18,11 +18,11 @@ class SoFar:
     """Reads the new pages now and then, on their own.
 
     Args:
-        found: Takes what was read.
+        found: Takes what was read; None where nobody asks for it.
         read: What some pages say.
     """
 
-    def __init__(self, found: Found, read: Callable[[Sequence[Page]], Reading]) -> None:
+    def __init__(self, found: Found | None, read: Callable[[Sequence[Page]], Reading]) -> None:
         self._found, self._read = found, read
         self._next = time.monotonic() + FIRST_AFTER_SECONDS
         self._taken = 0
@@ -30,7 +30,7 @@ class SoFar:
     def pages(self, pages: Sequence[Page]) -> None:
         """Tells that these pages have been read so far."""
         begin = time.monotonic()
-        if begin < self._next:
+        if self._found is None or begin < self._next:
             return
         self._found(self._read(pages[self._taken :]))
         self._taken = len(pages)
