@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import pydantic
 
@@ -32,8 +32,14 @@ from review_store.events import (
 from review_store.log import Conflict, EventLog, Record
 from review_store.state import ActionReview, ReviewState, effective, fold
 
-Legality = Callable[[PolicyAction], str | None]
-"""Why an action, as overridden, is not legal here, in one sentence; or None."""
+
+class Legality(Protocol):
+    """The check of overrides, that of switching off as that of other parameters."""
+
+    def __call__(self, *changed: PolicyAction) -> str | None:
+        """Why the policy cannot be built with these actions as they are now overridden, in a sentence; or None."""
+
+
 Verdict = Literal["approve", "reject", "tag", "withdraw", "comment", "override"]
 
 
@@ -51,6 +57,8 @@ class Decision:
     reason: str = ""
     override: Mapping[str, Any] | Literal[False] | None = None
     """False switches the action off, an object replaces parameters, None takes an earlier override back."""
+    expires: Time | None = None
+    """Until when an override holds: nothing is built from it later. None: as long as the bundle."""
 
 
 def decide(
@@ -68,17 +76,22 @@ def decide(
     events: list[Event] = [] if state.registered else [registration(state.policy, decision.person, at)]
     try:
         for review in reviews:
-            events.extend(_events(state.policy, review, decision, at, legality))
+            events.extend(_events(state.policy, review, decision, at))
     except pydantic.ValidationError as error:
         raise InputError(**first_fault(error, "decision")) from error
+    if "override" in decision.verdicts and legality is not None:
+        _check_legal([_with_override(each, _override(each, decision, at)) for each in reviews], legality)
     versions = {review.id: review.version for review in reviews}
     return log.append(state.lineage, events, versions, values=() if state.registered else (state.policy.to_json(),))
 
 
 def undo_last(
-    log: EventLog, state: ReviewState, action_id: str, person: str, at: Time
+    log: EventLog, state: ReviewState, action_id: str, person: str, at: Time, legality: Legality | None = None
 ) -> tuple[Record, ...] | Conflict:
-    """Undoes the person's last event about an action. What was already signed into a bundle stays."""
+    """Undoes the person's last event about an action. What was already signed into a bundle stays.
+
+    To undo an override is to override anew, and is checked as that is.
+    """
     review = known_action(state, action_id)
     records = log.records(state.lineage)
     undone = {record.event.undoes for record in records if isinstance(record.event, Undone)}
@@ -103,6 +116,13 @@ def undo_last(
             "A bundle that rests on it was signed since.",
             "Decide anew; the next bundle will hold that.",
         )
+    if isinstance(own[-1].event, Overridden) and legality is not None:
+        gone = {*undone, own[-1].seq}
+        kept = [each.event for each in records if each.event.subject == action_id and each.seq not in gone]
+        overrides = [
+            each for each in kept if isinstance(each, Overridden) and each.base_digest == review.proposed.content_digest
+        ]
+        _check_legal([_with_override(review, overrides[-1] if overrides else None)], legality)
     undo = Undone(actor=person, at=at, action=action_id, undoes=own[-1].seq)
     return log.append(state.lineage, [undo], {action_id: review.version})
 
@@ -130,24 +150,13 @@ def known_action(state: ReviewState, action_id: str) -> ActionReview:
     return review
 
 
-def _events(
-    policy: Policy, review: ActionReview, decision: Decision, at: Time, legality: Legality | None
-) -> Sequence[Event]:
+def _events(policy: Policy, review: ActionReview, decision: Decision, at: Time) -> Sequence[Event]:
     person, events, action = decision.person, [], review.action
     for verdict in decision.verdicts:
         event: Event
         if verdict == "override":
-            event = Overridden(
-                actor=person,
-                at=at,
-                action=review.id,
-                base_digest=review.proposed.content_digest,
-                override=_plain_override(decision.override),
-                reason=_needed(decision.reason, review, "an override"),
-            )
-            in_force = None if event.override is None else event
-            action = effective(review.proposed, in_force, review.tag is not None)
-            _check_legal(action, legality)
+            event = _override(review, decision, at)
+            action = _with_override(review, event)
         elif verdict == "approve":
             event = _approval(policy, review, action, decision, at)
         elif verdict == "reject":
@@ -168,6 +177,30 @@ def _events(
             event = _withdrawal(review, person, at)
         events.append(event)
     return events
+
+
+def _override(review: ActionReview, decision: Decision, at: Time) -> Overridden:
+    if decision.expires is not None and decision.expires <= at:
+        raise InputError(
+            f"{review.id}: this override would have expired already.",
+            f"It is {at} now; the override is to hold until {decision.expires}.",
+            "Give a later time, or none.",
+        )
+    return Overridden(
+        actor=decision.person,
+        at=at,
+        action=review.id,
+        base_digest=review.proposed.content_digest,
+        override=_plain_override(decision.override),
+        reason=_needed(decision.reason, review, "an override"),
+        expires=decision.expires,
+    )
+
+
+def _with_override(review: ActionReview, event: Overridden | None) -> PolicyAction:
+    """The action as it would be built with this override instead of the one that it has."""
+    in_force = None if event is None or event.override is None else event
+    return effective(review.proposed, in_force, review.tag is not None)
 
 
 def _approval(policy: Policy, review: ActionReview, action: PolicyAction, decision: Decision, at: Time) -> Approved:
@@ -200,13 +233,13 @@ def _withdrawal(review: ActionReview, person: str, at: Time) -> Withdrawn:
     return Withdrawn(actor=person, at=at, action=review.id)
 
 
-def _check_legal(action: PolicyAction, legality: Legality | None) -> None:
-    if action.override is False or legality is None:
-        return
-    why_not = legality(action)
+def _check_legal(changed: Sequence[PolicyAction], legality: Legality) -> None:
+    why_not = legality(*changed)
     if why_not is not None:
         raise InputError(
-            f"{action.id}: this override is not legal.", why_not, "Choose other parameters, or switch the action off."
+            f"{listed([each.id for each in changed])}: this override is not legal.",
+            why_not,
+            "Choose other parameters, or override in the same command what depends on it.",
         )
 
 

@@ -70,6 +70,8 @@ class Overridden(_ActionEvent):
     override: Literal[False] | JsonMap | None = None
     """False switches it off, an object replaces parameters, None takes an earlier override back."""
     reason: Line
+    expires: Time | None = None
+    """Until when it holds."""
 
 
 class Approved(_Verdict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ import typer
 from metainfer_core.bundle.reason import listed
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.statement import Justification, LogHead
-from metainfer_core.bundle.trust import read_trust
+from metainfer_core.bundle.trust import Time, read_trust, time_text
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.errors import InputError
 from metainfer_core.files import check_outputs, read_bytes, write_bytes
@@ -126,6 +127,9 @@ def decide_command(
         str | None,
         typer.Option("--override", metavar="JSON", help="false: off; an object: new parameters; null: as proposed."),
     ] = None,
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="DATE", help="Until when the override holds, as 2027-06-30.")
+    ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why; for all but approvals.")] = "",
     why_allowed: Annotated[str, typer.Option("--why-allowed", help="Justification: why it may stand.")] = "",
     accuracy_effect: Annotated[str, typer.Option("--accuracy-effect", help="Justification: what it costs.")] = "",
@@ -149,11 +153,12 @@ def decide_command(
             return
     legality = None
     if override is not None:
-        legality = _legality(override, bound, model, spec)
+        legality = _legality(state, model, spec)
     if undo:
         if approve or reject or tag or withdraw or comment or override is not None:
             raise InputError("--undo stands alone.", fix="Leave the other decisions out.")
-        written = [undo_last(log, _state(log, state, workspace), each, who, now()) for each in ids]
+        check = None if model is None or spec is None else _legality(state, model, spec)
+        written = [undo_last(log, _state(log, state, workspace), each, who, now(), check) for each in ids]
         _report(as_json, [each for each in written if not isinstance(each, Conflict)], written, state)
         return
     chosen: dict[Verdict, bool] = {
@@ -178,6 +183,7 @@ def decide_command(
         justification=_justification(why_allowed, accuracy_effect, fallback),
         reason=reason,
         override=None if override is None else _read_override(override),
+        expires=None if expires is None else _end_of(expires),
     )
     outcome = decide(log, state, decision, now(), legality)
     _report(as_json, [] if isinstance(outcome, Conflict) else [outcome], [outcome], state)
@@ -259,16 +265,15 @@ def _state(log: EventLog, state: ReviewState, workspace: Path) -> ReviewState:
     return current_state(log, state.policy, read_trust(trust_path(workspace)))
 
 
-def _legality(override: str, policy: Policy, model: Path | None, spec: HardwareSpec | None) -> Legality | None:
-    if not isinstance(_read_override(override), dict):
-        return None  # switching an action off, or back to what was proposed, is always legal
+def _legality(state: ReviewState, model: Path | None, spec: HardwareSpec | None) -> Legality:
+    """The check of an override, beside all those in force: one that switches off can break what stays on."""
     if model is None or spec is None:
         raise InputError(
-            "An override of parameters is checked against the model and the hardware before it is written.",
+            "An override is checked against the model and the hardware before it is written.",
             "They are not given.",
             "Add --model and --hw-spec.",
         )
-    return legality_on(model, spec, policy)
+    return legality_on(model, spec, reviewed_policy(state))
 
 
 def _read_override(text: str) -> dict[str, Any] | Literal[False] | None:
@@ -280,6 +285,14 @@ def _read_override(text: str) -> dict[str, Any] | Literal[False] | None:
         "false switches the action off, an object replaces parameters, null takes an override back.",
         """Give one of these, such as --override '{"bit_width": 16}'.""",
     )
+
+
+def _end_of(date: str) -> Time:
+    """The last second of a day, in UTC."""
+    try:
+        return time_text(datetime.strptime(date, "%Y-%m-%d").replace(hour=23, minute=59, second=59, tzinfo=UTC))
+    except ValueError as error:
+        raise InputError(f"--expires {date}: this is not a date.", f"{error}.", "Write it as 2027-06-30.") from error
 
 
 def _justification(why_allowed: str, accuracy_effect: str, fallback: str) -> Justification | None:

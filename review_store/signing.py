@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metainfer_core import __version__
@@ -87,6 +87,7 @@ def release(
     expires: Time,
     approvals: Sequence[Mapping[str, object]] = (),
     ruleset_digest: Digest | None = None,
+    buildable: Callable[[Policy], None] | None = None,
 ) -> Release:
     """Signs the whole, if all of it is reviewed; raises NotTrustedError listing what is not.
 
@@ -99,13 +100,18 @@ def release(
         expires: Until when the bundle is valid.
         approvals: Reviewers' signed approvals that came as files.
         ruleset_digest: Of the rules that will compile it; None: those that the policy names.
+        buildable: Raises where the reviewed policy cannot be built; None: that was not looked at.
     """
     person = owner_of(key, trust).id
+    built: Policy | None = None
     for _ in range(ROUNDS):
         state = current_state(log, policy, trust)
         _refuse_unreviewed(state, trust, at, approvals)
         serial = max((each.serial for each in state.released), default=0) + 1
         reviewed = reviewed_policy(state)
+        if buildable is not None and reviewed != built:
+            buildable(reviewed)
+            built = reviewed
         own = _approval_envelope(state, person, key, at)
         embedded = [*_usable(state, trust, at, (each.envelope for each in state.signed)), *approvals]
         statement = ReleaseStatement(

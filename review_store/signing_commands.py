@@ -26,6 +26,7 @@ from review_store.keys import (
     read_public_key,
     write_key,
 )
+from review_store.legality import buildable_on
 from review_store.log import EventLog
 from review_store.review_commands import Workspace, digests
 from review_store.signing import release, sign_approvals
@@ -172,7 +173,8 @@ def sign(
         private_key, trust_file = _key_path(key, keys), trust_path(workspace)
         inputs = [policy, model, hw_spec, private_key, trust_file, *(approval or ())]
         check_outputs([output], "signed approval" if approve_only else "bundle", inputs)
-    model_digest, spec_digest, _ = digests(model, hw_spec)
+    model_digest, spec_digest, spec = digests(model, hw_spec)
+    assert spec is not None
     bound = read_policy(policy, model_digest, spec_digest)
     trust = read_trust(trust_path(workspace))
     private = _unlock(key, keys, passphrase_fd, keyring)
@@ -190,7 +192,7 @@ def sign(
         envelope_from_plain(read_signed_file(read_bytes(path, "signed approval"), str(path)), str(path)).plain()
         for path in approval or ()
     ]
-    made = release(log, bound, trust, private, now(), expires, given, ruleset_digest())
+    made = release(log, bound, trust, private, now(), expires, given, ruleset_digest(), buildable_on(model, spec))
     write_bytes(output, made.bundle, "bundle")
     signed = made.verified.sentences
     serial = made.verified.statement.predicate.serial
