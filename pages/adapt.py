@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from studio.address import text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
@@ -61,28 +62,34 @@ def _arguments(model: Path, spec: SpecChoice, output: Path) -> tuple[str, ...]:
     if calibration is None:
         st.warning(text("adapt_random"), icon=":material/casino:")
     evaluation = _data(text("adapt_evaluation"), "eval", "evaluation_data", text("adapt_evaluation_help"))
-    shapes = st.text_input(
-        text("adapt_shapes"),
-        value=" ".join(suggested_shapes(calibration or evaluation)) if calibration or evaluation else "",
-        key=f"shapes_{model.name}_{calibration}",
-        help=text("adapt_shapes_help"),
-    )
+    suggested = " ".join(suggested_shapes(calibration or evaluation)) if calibration or evaluation else ""
+    key = f"shapes_{model.name}_{calibration}"
+    if key not in st.session_state:
+        st.session_state[key] = st.query_params.get("shapes", suggested)
+    shapes = st.text_input(text("adapt_shapes"), key=key, help=text("adapt_shapes_help"), persist_state="session")
+    text_to_address("shapes", shapes if shapes != suggested else "")
     budget = st.select_slider(
-        text("adapt_budget"), BUDGETS_DB, value=20, key="budget", format_func=lambda db: f"{db} dB"
+        text("adapt_budget"), BUDGETS_DB, value=20, key="budget", bind="query-params", format_func=lambda db: f"{db} dB"
     )
     st.caption(
         text("adapt_budget_words", share=f"{round(10 ** (budget / 10)):,}", amplitude=f"{10 ** (-budget / 20):.1%}")
     )
     goal = st.number_input(
-        text("adapt_goal"), min_value=0.0, value=None, step=0.1, key="goal", placeholder=text("adapt_goal_none"),
-        help=text("adapt_goal_help"),
+        text("adapt_goal"), min_value=0.0, value=None, step=0.1, key="goal", bind="query-params",
+        placeholder=text("adapt_goal_none"), help=text("adapt_goal_help"),
     )  # fmt: skip
     labels = {"balanced": text("mode_balanced"), "latency": text("mode_latency"), "energy": text("mode_energy")}
     mode = st.segmented_control(
-        text("adapt_mode"), SEARCH_MODES, default="balanced", required=True, format_func=labels.__getitem__, key="mode"
+        text("adapt_mode"),
+        SEARCH_MODES,
+        default="balanced",
+        required=True,
+        format_func=labels.__getitem__,
+        key="mode",
+        bind="query-params",
     )
-    integers = st.toggle(text("adapt_integers"), value=True, key="integers")
-    alone = st.toggle(text("adapt_alone"), value=False, key="alone", help=text("adapt_alone_help"))
+    integers = st.toggle(text("adapt_integers"), value=True, key="integers", bind="query-params")
+    alone = st.toggle(text("adapt_alone"), value=False, key="alone", bind="query-params", help=text("adapt_alone_help"))
     pairs: list[tuple[str, str | Path | None]] = [
         ("--model", model), ("--hw-spec", spec.reference), ("--calib", calibration), ("--eval", evaluation),
         ("--min-sqnr-db", str(budget)), ("--search-mode", mode), ("--precision", "int8" if integers else "float32"),
@@ -128,7 +135,10 @@ def _data(label: str, word: str, key: str, help_text: str) -> Path | None:
     names = [_name(path) for path in files_of("data")]
     named = next((index for index, name in enumerate(names) if word in name.lower()), None)
     none = text("adapt_no_data")
-    chosen = st.selectbox(label, [*names, none], index=len(names) if named is None else named, key=key, help=help_text)
+    chosen = st.selectbox(
+        label, [*names, none], index=len(names) if named is None else named, key=key, help=help_text,
+        bind="query-params",
+    )  # fmt: skip
     return None if chosen == none else workspace_folder() / str(chosen)
 
 

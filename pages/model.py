@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from metainfer_core.actions.units import unit_for
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import write_bytes
+from studio.address import text_from_address, text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.graph_drawing import readers_of
 from studio.graph_viewer import netron_link
@@ -20,7 +22,7 @@ from studio.jobs import Job
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
-from studio.node_table import node_table
+from studio.node_table import ORDERS, node_table
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice
 from studio.roofline_chart import roofline_chart, roofs
@@ -52,8 +54,9 @@ def main() -> None:
     costs = predicted(found, spec) if spec is not None else None
     draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
     nodes, chart, graph = st.tabs(
-        [text("model_nodes"), text("model_roofline"), text("model_graph")], on_change="rerun", key="view"
-    )
+        [text("model_nodes"), text("model_roofline"), text("model_graph")],
+        on_change="rerun", key="view", bind="query-params",
+    )  # fmt: skip
     if nodes.open:
         with nodes:
             _nodes(found, costs, spec)
@@ -119,28 +122,49 @@ def _order(model: Path, shapes: Sequence[str]) -> Job:
 
 def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> None:
     cost_of = {each: call for call in costs.calls for each in call.node_ids} if costs is not None else {}
-    order = [node.id for node in found.summary.nodes]
     left, right = st.columns([3, 2], gap="medium")
     with left:
+        order, find = _order_and_find()
+        table = node_table(found, costs, spec.digest if spec else "", order, find)
+        shown = hashlib.sha256(f"{found.digest} {order} {find}".encode()).hexdigest()[:12]
         picked = st.dataframe(
-            node_table(found, costs, spec.digest if spec else ""),
+            table.frame,
             hide_index=True,
             height=520,
-            key=f"nodes_{found.digest[-12:]}",
-            column_config={text("column_operator"): st.column_config.TextColumn(width="medium")},
+            key=f"nodes_{shown}",  # a selection is of positions: it goes when they mean other nodes
+            column_config={
+                text("column_node"): st.column_config.TextColumn(width="medium"),
+                text("column_operator"): st.column_config.TextColumn(width="medium"),
+            },
             on_select="rerun",
             selection_mode="single-row",
         )
         st.caption(text("model_nodes_note"))
-    node_id = _chosen(order, picked.selection.rows)
+    node_id = _chosen([node.id for node in found.summary.nodes], table.ids, picked.selection.rows)
     st.query_params["node"] = node_id
     with right:
         _node(found, node_id, cost_of.get(node_id), spec)
 
 
-def _chosen(order: Sequence[str], rows: Sequence[int]) -> str:
+def _order_and_find() -> tuple[str, str]:
+    """In which order the nodes stand, and what is looked for among them; the address holds both."""
+    if "sort" not in st.session_state and st.query_params.get("sort") in ORDERS:
+        st.session_state["sort"] = st.query_params["sort"]
+    text_from_address("find")
+    names = {name: text(f"order_{name}") for name in ORDERS}
+    left, right = st.columns(2)
+    order = left.selectbox(
+        text("model_sort"), list(ORDERS), format_func=names.__getitem__, key="sort", persist_state="session"
+    )
+    find = right.text_input(text("model_find"), key="find", persist_state="session", icon=":material/search:")
+    text_to_address("sort", order if order != "execution" else "")
+    text_to_address("find", find or "")
+    return order, find or ""
+
+
+def _chosen(order: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> str:
     """The node that was picked last: a row of the table, a box of the picture, or the one in the address bar."""
-    row = order[rows[0]] if rows and rows[0] < len(order) else None
+    row = shown[rows[0]] if rows and rows[0] < len(shown) else None
     if row != st.session_state.get("node_row"):
         st.session_state["node_row"] = row
         if row is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
@@ -11,8 +12,9 @@ from metainfer_core.bundle.review_rules import risk_level
 from review_store.decide import low_risk_ids
 from review_store.state import ReviewState
 from studio.action_card import draw_card
+from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
 from studio.choices import choose_subject
-from studio.decisions import press, write_about_all
+from studio.decisions import FORMS, take, write_about_all
 from studio.figures import RISK, WORD
 from studio.job_view import job_list
 from studio.markup import draw, draw_style
@@ -20,10 +22,11 @@ from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
 from studio.plain_words import plain_words
 from studio.policies import Subject, bound_shapes, review_of
-from studio.review_queue import Desk, draw_queue, pressed, selected
+from studio.review_queue import Desk, draw_queue, selected
 from studio.review_rows import RISKS, Chosen, counts, queue, rows
 from studio.session import person
 from studio.texts import text
+from studio.typed import read_typed
 from studio.verdict_panel import draw_verdict
 from studio.workspace import workspace_folder
 
@@ -37,8 +40,7 @@ def main() -> None:
     if found.model is None:
         st.warning(text("policy_without_model"))
     desk = _desk(found)
-    for event in pressed(desk):
-        press(found, desk, event, person())
+    take(found, desk, person())
     review = review_of(found)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
@@ -51,7 +53,7 @@ def main() -> None:
         _progress(found, review.state, desk)
     if chosen is None:
         return
-    st.query_params["action"] = chosen.id
+    text_to_address("action", chosen.id)
     with middle:
         draw_card(chosen, found.spec.spec if found.spec else None, found.policy.calibration)
         _neighbours(found, chosen.action.nodes or (chosen.action.node_id,))
@@ -78,21 +80,32 @@ def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
 def _desk(found: Subject) -> Desk:
     """What this window knows of the review of one policy."""
     key = "queue_" + hashlib.sha256(str(found.path).encode()).hexdigest()[:10]
-    desks = st.session_state.setdefault("desks", {})
-    desk: Desk = desks.setdefault(key, Desk(key))
-    return desk
+    desks: dict[str, Desk] = st.session_state.setdefault("desks", {})
+    if key not in desks:
+        typed = read_typed(key, person())
+        forms = {each.action: (each.verb, each.version) for each in typed.values() if each.open and each.verb in FORMS}
+        desks[key] = Desk(key, typed=typed, forms=forms)
+    return desks[key]
 
 
 def _chips(state: ReviewState) -> Chosen:
-    """Filters as chips with their counts, and the search."""
+    """Filters as chips with their counts, and the search. All of them stand in the address."""
     there = counts(state.actions)
+    for key, known in (("risk", RISKS), ("state", WORD), ("kind", there["kinds"])):
+        many_from_address(key, known)
+    text_from_address("q")
+
+    def shown(key: str, known: Iterable[str], count: Counter[str]) -> list[str]:
+        """Those that there are, and those that are chosen: a filter stays where it is when its last action goes."""
+        return [each for each in known if count[each] or each in (st.session_state.get(key) or ())]
+
     risks = st.pills(
-        text("chips_risks"), [each for each in RISKS if there["risks"][each]], selection_mode="multi", key="risk",
+        text("chips_risks"), shown("risk", RISKS, there["risks"]), selection_mode="multi", key="risk",
         format_func=lambda each: f"{RISK[each][0]} {RISK[each][1]} {there['risks'][each]}",
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     words = st.pills(
-        text("chips_words"), [each for each in WORD if there["words"][each]], selection_mode="multi", key="state",
+        text("chips_words"), shown("state", WORD, there["words"]), selection_mode="multi", key="state",
         format_func=lambda each: f"{WORD[each][0]} {WORD[each][1]} {there['words'][each]}",
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
@@ -104,6 +117,9 @@ def _chips(state: ReviewState) -> Chosen:
         text("review_search"), key="q", placeholder=text("review_search_hint"), persist_state="session",
         label_visibility="collapsed", icon=":material/search:",
     )  # fmt: skip
+    for key, chosen in (("risk", risks), ("state", words), ("kind", kinds)):
+        many_to_address(key, chosen or ())
+    text_to_address("q", search or "")
     return Chosen(risks or (), words or (), kinds, search or "")
 
 

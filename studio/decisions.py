@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 
 from metainfer_core.bundle.review_rules import needs_justification
 from metainfer_core.errors import MetaInferError
+from metainfer_core.policy.policy import PolicyAction
+from metainfer_core.values import canonical_json
 from review_store.decide import Decision, Legality, decide, known_action, undo_last
 from review_store.log import Conflict, Record
 from review_store.review_text import record_text
+from review_store.state import ActionReview
 from review_store.workspace import now
-from studio.policies import Subject, legality, review_of
-from studio.review_queue import Desk, Pressed
+from studio.policies import Review, Subject, legality, review_of
+from studio.review_queue import Desk, Pressed, pressed
 from studio.texts import text
+from studio.typed import Typed, forget_typed, keep_typed
 
 FORMS = ("approve", "tag", "override", "comment", "reject")
 """What is written only after a form was filled in; an approval without a needed justification is written at once."""
+
+
+def take(found: Subject, desk: Desk, person: str) -> None:
+    """Deals with the keys that the queue has sent, one after the other.
+
+    Each is acknowledged after it was dealt with. Streamlit may break a run off wherever the script touches the screen
+    or the session, as soon as the next key arrives; what is not acknowledged then is done by the run that follows.
+    """
+    for event in pressed(desk):
+        try:
+            press(found, desk, event, person)
+        except Exception:  # a fault of ours must not come again with every run
+            desk.acknowledged = event.number
+            raise
+        desk.acknowledged = event.number
 
 
 def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
@@ -31,12 +51,35 @@ def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
         write(found, desk, event, Decision(person, (event.id,), ("withdraw",)))
     else:
         desk.forms[event.id] = (event.verb, event.version)
-        desk.put_cursor(first_field(event.verb))
+        desk.put_cursor(field_key(first_field(event.verb), event.id))
 
 
 def first_field(verb: str) -> str:
-    """Key of the field that the cursor goes to when a form opens."""
+    """Name of the field that the cursor goes to when a form opens."""
     return "why_allowed" if verb == "approve" else "reason"
+
+
+def field_key(name: str, action_id: str) -> str:
+    """Key of a form's field: each action has its own, so that no words land under another one."""
+    return f"{name}_{hashlib.sha256(action_id.encode()).hexdigest()[:10]}"
+
+
+def keep_form(desk: Desk, person: str, action_id: str, fields: Mapping[str, object]) -> None:
+    """Keeps what stands in the open form of an action, if that is new."""
+    verb, version = desk.forms[action_id]
+    now_typed = Typed(action=action_id, verb=verb, version=version, fields=dict(fields))
+    if desk.typed.get(action_id) != now_typed:
+        keep_typed(desk.key, person, now_typed)
+        desk.typed[action_id] = now_typed
+
+
+def close_form(desk: Desk, person: str, action_id: str) -> None:
+    """Closes the form of an action; what was typed in it is kept."""
+    desk.forms.pop(action_id, None)
+    kept = desk.typed.get(action_id)
+    if kept is not None:
+        desk.typed[action_id] = Typed.from_plain(kept.plain() | {"open": False}, action_id)
+        keep_typed(desk.key, person, desk.typed[action_id])
 
 
 def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> bool:
@@ -46,20 +89,41 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
         return False
     review = review_of(found)
     try:
-        seen = known_action(review.state, event.id)
-        if seen.version != event.version:
-            newer = [record for record in review.history(event.id) if record.seq > event.version]
-            return _conflict(desk, event.id, newer[::-1])
-        check: Legality | None = legality(found, review) if isinstance(decision.override, dict) else None
+        now_there = known_action(review.state, event.id)
+        if now_there.version != desk.seen(event):
+            return _conflict(desk, event.id, _newer(review, desk, event))
+        if (
+            decision.verdicts == ("approve",)
+            and decision.justification is None
+            and decision.person in now_there.approvals
+        ):
+            desk.said[event.id] = ("success", text("said_approve"))
+            return True
+        check: Legality | None = legality(found, review) if "override" in decision.verdicts else None
         outcome = decide(review.log, review.state, decision, now(), check)
     except MetaInferError as error:
         desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
         return False
     if isinstance(outcome, Conflict):
         return _conflict(desk, event.id, outcome.others)
+    _written(desk, event, outcome)
     desk.forms.pop(event.id, None)
+    if desk.typed.pop(event.id, None) is not None:
+        forget_typed(desk.key, decision.person, event.id)
     desk.said[event.id] = ("success", _said(decision.verdicts[-1]))
     return True
+
+
+def why_illegal(
+    found: Subject, review: Review, desk: Desk, action: ActionReview, changed: Mapping[str, object]
+) -> str | None:
+    """Why parameters cannot be overridden so, in a sentence. The answer is kept while nothing of it changes."""
+    asked = (review.key, action.id, canonical_json(dict(changed)))
+    if desk.checked is None or desk.checked[0] != asked:
+        check = legality(found, review)
+        overridden = PolicyAction.from_plain(action.proposed.plain() | {"override": dict(changed)}, action.id)
+        desk.checked = (asked, check(overridden) if check is not None else text("form_no_check"))
+    return desk.checked[1]
 
 
 def write_about_all(found: Subject, desk: Desk, action_ids: Sequence[str], person: str) -> str:
@@ -80,6 +144,9 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
         return
     review = review_of(found)
     try:
+        if known_action(review.state, event.id).version != desk.seen(event):
+            _conflict(desk, event.id, _newer(review, desk, event))
+            return
         outcome = undo_last(review.log, review.state, event.id, person, now())
     except MetaInferError as error:
         desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
@@ -87,12 +154,22 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     if isinstance(outcome, Conflict):
         _conflict(desk, event.id, outcome.others)
     else:
+        _written(desk, event, outcome)
         desk.said[event.id] = ("success", text("said_undo"))
+
+
+def _written(desk: Desk, event: Pressed, records: Sequence[Record]) -> None:
+    desk.own[event.id] = (event.version, records[-1].seq)
+
+
+def _newer(review: Review, desk: Desk, event: Pressed) -> Sequence[Record]:
+    """What others wrote about an action since this window looked, the oldest first."""
+    return [record for record in review.history(event.id) if record.seq > desk.seen(event)][::-1]
 
 
 def _conflict(desk: Desk, action_id: str, others: Sequence[Record]) -> bool:
     desk.said[action_id] = ("conflict", "\n".join(map(record_text, others)))
-    if action_id in desk.forms:  # what the others did is on the screen now: the next press is about that
+    if action_id in desk.forms and others:  # what the others did is on the screen now: the next press is about that
         desk.forms[action_id] = (desk.forms[action_id][0], others[-1].seq)
     return False
 

@@ -65,6 +65,19 @@ def rate(amount: float | None, unit: str) -> str:
     return f"{_three_digits(amount)} {prefixes[0]}{unit}"
 
 
+def shortened(name: str, letters: int = 44) -> str:
+    """A long name without its middle: converters join many names into one, and both its ends tell nodes apart."""
+    if len(name) <= letters:
+        return name
+    tail = letters // 2
+    return f"{name[: letters - 1 - tail]}…{name[-tail:]}"
+
+
+def short_words(sentence: str, letters: int = 60) -> str:
+    """A sentence whose over-long words, which are names, are shortened."""
+    return " ".join(shortened(word, letters) for word in sentence.split(" "))
+
+
 def plain_value(value: object) -> str:
     """A parameter as people read it: pairs of a mapping, both ends of a range."""
     if isinstance(value, dict):

@@ -31,6 +31,8 @@ def _environment() -> Environment:
         whole=figures.whole,
         amount=figures.rate,
         plain_value=figures.plain_value,
+        short=figures.shortened,
+        short_words=figures.short_words,
     )
     return made
 

@@ -16,8 +16,12 @@ from studio.plain_words import plain_words
 from studio.texts import text
 
 
-def override_fields(action: PolicyAction, spec: HardwareSpec | None, key: str) -> tuple[dict[str, Any], bool]:
+def override_fields(
+    action: PolicyAction, spec: HardwareSpec | None, key: str, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], bool]:
     """Draws one field for each simple parameter; gives those that differ from the proposal, and whether there are any.
+
+    What was `given` before stands in the fields instead of the proposal.
 
     Ranges and other tables are not edited here; they stay as proposed.
     """
@@ -28,7 +32,7 @@ def override_fields(action: PolicyAction, spec: HardwareSpec | None, key: str) -
     any_field = False
     for name, info in found.Params.model_fields.items():
         proposed = action.params.get(name, None if info.is_required() else info.get_default(call_default_factory=True))
-        drawn = _field(name, info.annotation, proposed, spec, f"{key}_{name}")
+        drawn = _field(name, info.annotation, given.get(name, proposed), spec, f"{key}_{name}")
         if drawn is None:
             continue
         any_field = True

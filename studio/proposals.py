@@ -10,7 +10,7 @@ import streamlit as st
 
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.policy.policy import Policy, PolicyAction
-from studio.figures import RISK, microseconds
+from studio.figures import RISK, microseconds, short_words, shortened
 from studio.markup import draw
 from studio.review_rows import RISKS, title
 from studio.texts import text
@@ -41,7 +41,7 @@ def draw_proposals(policy: Policy) -> None:
                 [
                     {
                         text("column_kind"): each.kind,
-                        text("column_nodes"): ", ".join(each.nodes),
+                        text("column_nodes"): ", ".join(map(shortened, each.nodes)),
                         text("column_reason"): each.reason,
                     }
                     for each in policy.refusals
@@ -60,8 +60,8 @@ def _actions(actions: Sequence[PolicyAction]) -> list[dict[str, Any]]:
         return {
             text("column_risk"): f"{shape} {level}",
             text("column_action"): title(action),
-            text("column_node"): action.node_id,
-            text("column_sentence"): action.sentence,
+            text("column_node"): shortened(action.node_id),
+            text("column_sentence"): short_words(action.sentence),
             text("column_time"): f"{microseconds(time[0], True)} … {microseconds(time[1], True)}" if time else "",
         }
 

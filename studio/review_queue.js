@@ -1,6 +1,7 @@
 // The review's queue and its keys. What is done travels as numbered events in `said.outbox`, which grows until the
-// server has acknowledged their numbers, so that no fast key is lost and none is done twice.
-const RESEND_MS = 2000, FORM_WAIT_MS = 4000, SELECT_DELAY_MS = 40, REFOCUS_MS = 1500;
+// server has acknowledged their numbers, so that no fast key is lost and none is done twice. The outbox also stands in
+// the tab's storage: a refresh in the wrong moment sends it again.
+const RESEND_MS = 2000, SELECT_DELAY_MS = 40, LOOK_MS = 50;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -12,6 +13,8 @@ export default function ({ data, parentElement, setStateValue }) {
   queue.tell = (said) => setStateValue("said", said);
   queue.update(data);
   return () => {
+    // Streamlit also calls this for a drawing that a newer one has overtaken: then the queue is still in use.
+    if (parentElement.isConnected) return;
     queue.remove();
     instances.delete(parentElement);
   };
@@ -29,30 +32,56 @@ class Queue {
     this.outbox = [];
     this.number = 0;
     this.selected = null;
-    this.told = { go: -1, focus: -1 };
-    this.swallowUntil = 0;
+    this.told = { go: -1, focus: null };
+    this.waiting = null; // the form that was asked for: its event's number, and what was typed until it opened
     this.onKey = (event) => this.key(event);
+    this.onPointer = () => this.stopWaiting();
+    this.typing = new Typing(() => this.root.isConnected);
     window.addEventListener("keydown", this.onKey, true);
+    window.addEventListener("pointerdown", this.onPointer, true);
     this.list.onclick = (event) => {
       const row = event.target.closest(".row");
       if (row) this.select(row.dataset.id);
     };
     this.root.querySelector(".help").onclick = () => this.toggleHelp();
     this.help.onclick = () => this.toggleHelp(false);
-    this.timer = setInterval(() => this.outbox.length && this.send(), RESEND_MS);
+    this.timer = setInterval(() => this.outbox.length && this.root.isConnected && this.send(), RESEND_MS);
   }
 
   remove() {
     window.removeEventListener("keydown", this.onKey, true);
+    window.removeEventListener("pointerdown", this.onPointer, true);
+    this.typing.remove();
     clearInterval(this.timer);
     clearTimeout(this.later);
+    clearTimeout(this.looking);
+  }
+
+  // What a refresh would lose: the numbers, and what is on its way.
+  restore() {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(this.desk) || "{}");
+      this.number = kept.number || 0;
+      this.outbox = kept.outbox || [];
+    } catch { /* forbidden or not ours: the outbox in memory still counts */ }
+  }
+
+  keep() {
+    try {
+      sessionStorage.setItem(this.desk, JSON.stringify({ number: this.number, outbox: this.outbox }));
+    } catch { /* full or forbidden */ }
   }
 
   update(data) {
     this.keys = data.keys;
     this.words = data.words;
+    if (this.desk !== data.desk) {
+      this.desk = data.desk;
+      this.restore();
+    }
     this.number = Math.max(this.number, data.acknowledged);
     this.outbox = this.outbox.filter((event) => event.number > data.acknowledged);
+    this.keep();
     this.rows = data.rows;
     this.draw();
     if (data.go.number > this.told.go) {
@@ -61,10 +90,9 @@ class Queue {
     } else if (!this.row(this.selected) && this.rows.length) {
       this.select(this.rows[Math.min(this.at ?? 0, this.rows.length - 1)].id);
     }
-    if (data.focus.number > this.told.focus) {
-      this.told.focus = data.focus.number;
-      this.focus(data.focus.key);
-    }
+    if (data.focus.number > (this.told.focus ?? data.focus.number)) this.focus(data.focus.key);
+    else if (this.waiting && data.acknowledged >= this.waiting.number) this.stopWaiting(); // no form: something is said
+    this.told.focus = data.focus.number;
     this.writeHelp(data.texts);
   }
 
@@ -84,6 +112,7 @@ class Queue {
       write(node.title, row.title);
       write(node.node, row.node);
       write(node.stands, row.stands);
+      node.element.title = row.full;
       node.element.classList.toggle("sent", waiting.has(row.id));
     }
     for (const [id, node] of this.nodes)
@@ -129,12 +158,13 @@ class Queue {
 
   act(verb) {
     const row = this.row(this.selected);
-    if (!row || this.outbox.some((event) => event.id === row.id)) return;
+    if (!row) return;
     this.number += 1;
     this.outbox.push({ number: this.number, verb, id: row.id, version: row.version });
+    this.keep();
     this.nodes.get(row.id).element.classList.add("sent");
     const opensForm = verb === "tag" || verb === "override" || verb === "comment" || (verb === "approve" && row.justify);
-    if (opensForm) this.swallowUntil = performance.now() + FORM_WAIT_MS;
+    if (opensForm) this.waiting = { number: this.number, ahead: "" };
     else if (verb === "approve") this.move(1);
     clearTimeout(this.later);
     this.send();
@@ -147,11 +177,11 @@ class Queue {
   key(event) {
     if (event.key === "Escape" && !this.help.hidden) return this.toggleHelp(false);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event)) return;
+    if (this.waiting && this.root.isConnected) return this.typeAhead(event);
     const verb = this.keys.find((each) => each.key === event.key)?.verb;
     if (!verb || !this.root.isConnected) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // Streamlit has shortcuts of its own on the same letters
-    if (performance.now() < this.swallowUntil) return; // a form is about to open: what follows is meant for it
     if (verb === "help") return this.toggleHelp();
     if (!this.help.hidden) return;
     if (verb === "next") this.move(1);
@@ -160,19 +190,34 @@ class Queue {
     else if (!event.repeat) this.act(verb);
   }
 
-  // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it right after.
-  focus(key, until = performance.now() + FORM_WAIT_MS, wasThere = false) {
+  // A form is about to open: what is typed until then is meant for it, and goes into its first field.
+  typeAhead(event) {
+    if (event.key === "Escape") this.stopWaiting();
+    else if (event.key === "Backspace") this.waiting.ahead = this.waiting.ahead.slice(0, -1);
+    else if (event.key.length === 1) this.waiting.ahead += event.key;
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  stopWaiting() {
+    this.waiting = null;
+    clearTimeout(this.looking);
+  }
+
+  // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it.
+  focus(key, wasThere = false) {
+    clearTimeout(this.looking);
     const field = document.querySelector(`.st-key-${key} textarea, .st-key-${key} input`);
-    const now = performance.now();
-    if (field && !field.disabled) {
-      const isFree = document.activeElement === null || document.activeElement === document.body;
-      if (!wasThere || isFree) field.focus();
-      if (!wasThere) until = now + REFOCUS_MS;
+    const isFree = document.activeElement === null || document.activeElement === document.body;
+    if (field && !field.disabled && (!wasThere || isFree)) {
+      field.focus();
+      if (this.waiting?.ahead) typeInto(field, field.value + this.waiting.ahead);
+      this.waiting = null;
       wasThere = true;
-      this.swallowUntil = 0;
     }
-    if (now < until) setTimeout(() => this.focus(key, until, wasThere), 50);
-    else this.swallowUntil = 0;
+    const drawn = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning";
+    if (!(wasThere && drawn)) this.looking = setTimeout(() => this.focus(key, wasThere), LOOK_MS);
   }
 
   toggleHelp(open = this.help.hidden) {

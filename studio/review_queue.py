@@ -11,6 +11,7 @@ import streamlit as st
 
 from studio.figures import RISK, WORD
 from studio.texts import text
+from studio.typed import Typed
 
 KEYS: tuple[tuple[str, str, str], ...] = (
     ("j", "next", "key_next"),
@@ -40,7 +41,7 @@ _component = st.components.v2.component(
     "metainfer_review_queue",
     html=_HTML,
     css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
-    js=(_HERE / "review_queue.js").read_text(encoding="utf-8"),
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("review_queue.js", "review_typing.js")),
 )
 
 
@@ -67,8 +68,15 @@ class Desk:
     """How often the selection was sent somewhere, and where last."""
     focus: tuple[int, str] = (0, "")
     """The same for the field that the cursor shall be in."""
+    own: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Action id to the version that the row showed when this window wrote, and the version that this made: a key
+    pressed before the row is drawn anew is no conflict with oneself."""
     forms: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Action id to the form that stands open, and the action's version that its writer has seen."""
+    typed: dict[str, Typed] = field(default_factory=dict)
+    """Action id to what stands in its form, as it is kept on the disk."""
+    checked: tuple[object, str | None] | None = None
+    """The override that was checked last, and why it is not legal."""
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Action id to how the last deed ended: `success`, `error` or `conflict`, and the words."""
 
@@ -76,9 +84,10 @@ class Desk:
         """Moves the selection."""
         self.go = (self.go[0] + 1, action_id)
 
-    def close(self, action_id: str) -> None:
-        """Closes the form of an action; what was typed in it is kept."""
-        self.forms.pop(action_id, None)
+    def seen(self, event: Pressed) -> int:
+        """The version that an event is about, with what this window itself wrote since its row was drawn."""
+        drawn, made = self.own.get(event.id, (-1, -1))
+        return made if event.version == drawn else event.version
 
     def put_cursor(self, key: str) -> None:
         """Puts the cursor into the field with this key."""
@@ -92,15 +101,11 @@ def selected(desk: Desk) -> str | None:
 
 
 def pressed(desk: Desk) -> tuple[Pressed, ...]:
-    """The events that have not been taken yet, in order; they are acknowledged by this."""
-    new = []
+    """The events that are not acknowledged yet, in order. Who has dealt with one sets `desk.acknowledged`."""
     outbox = _said(desk).get("outbox")
-    for plain in list(outbox)[:MOST_EVENTS] if isinstance(outbox, Sequence) else []:
-        event = _event(plain)
-        if event is not None and event.number > desk.acknowledged:
-            desk.acknowledged = event.number
-            new.append(event)
-    return tuple(new)
+    sent = map(_event, list(outbox)[:MOST_EVENTS] if isinstance(outbox, Sequence) else [])
+    new = {event.number: event for event in sent if event is not None and event.number > desk.acknowledged}
+    return tuple(new[number] for number in sorted(new))
 
 
 def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
@@ -108,6 +113,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
     _component(
         key=desk.key,
         data={
+            "desk": desk.key,
             "rows": list(rows),
             "acknowledged": desk.acknowledged,
             "go": {"number": desk.go[0], "id": desk.go[1]},

@@ -10,8 +10,11 @@ from typing import Any
 from metainfer_core.bundle.review_rules import needs_justification, risk_level
 from metainfer_core.policy.policy import PolicyAction
 from review_store.state import ActionReview
+from studio.figures import short_words, shortened
 
 RISKS = ("high", "medium", "low")
+ROW_LETTERS = 30
+"""Letters of a name that a row of the queue has room for."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
             "risk": risk_level(each.action),
             "word": each.word,
             "title": title(each.action),
-            "node": each.action.node_id,
+            "node": shortened(each.action.node_id, ROW_LETTERS),
+            "full": f"{full_title(each.action)}\n{each.action.node_id}",
             "stands": f"{len(each.standing.counted)}/{each.standing.needed}",
             "justify": needs_justification(each.action),
             "version": each.version,
@@ -58,7 +62,12 @@ def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
 
 
 def title(action: PolicyAction) -> str:
-    """An action in a few words, such as `Quantize to INT8` or `Fuse with Relu_25`."""
+    """An action in a few words, such as `Quantize to INT8` or `Fuse with Relu_25`; long names without their middle."""
+    return short_words(full_title(action), ROW_LETTERS)
+
+
+def full_title(action: PolicyAction) -> str:
+    """The same with names in full."""
     word = action.action.replace("_", " ").capitalize()
     params: Mapping[str, Any] = action.params | (action.override if isinstance(action.override, dict) else {})
     if action.override is False:

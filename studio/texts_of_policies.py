@@ -307,6 +307,14 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "model_empty_lead": {"en": "No model is in the workspace yet."},
     "model_graph": {"en": "Graph (Netron)"},
     "model_nodes": {"en": "Nodes"},
+    "model_find": {"en": "Find"},
+    "model_sort": {"en": "Order"},
+    "order_execution": {"en": "as they run"},
+    "order_live": {"en": "most live bytes first"},
+    "order_macs": {"en": "most MACs first"},
+    "order_moved": {"en": "most bytes moved first"},
+    "order_parameters": {"en": "largest parameters first"},
+    "order_time": {"en": "longest predicted time first"},
     "model_nodes_note": {
         "en": "Click the box at the left of a row to see the node. Times are predicted: float32, nothing fused."
     },

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import streamlit as st
 
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
-from metainfer_core.policy.policy import PolicyAction
 from review_store.decide import Decision
 from review_store.state import ActionReview
 from studio.action_card import draw_history
-from studio.decisions import press, write
+from studio.decisions import close_form, field_key, keep_form, press, why_illegal, write
 from studio.markup import draw
 from studio.override_fields import override_fields
 from studio.plain_words import plain_words
-from studio.policies import Review, Subject, legality
+from studio.policies import Review, Subject
 from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
 
@@ -78,30 +77,32 @@ def _notice(desk: Desk, action_id: str) -> None:
 
 
 def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, event: Pressed) -> None:
-    key = hashlib.sha256(action.id.encode()).hexdigest()[:10]
-    verb = event.verb
-    if verb == "approve":
-        with st.container(key="why_allowed"):
-            lines = {name: _lines(label, f"{name}_{key}") for name, label in _three_lines()}
-        if _submit(text("form_approve"), desk, action.id):
+    """The fields of one form. What stands in them is kept at every run, until it is written."""
+    kept = desk.typed[action.id].fields if action.id in desk.typed else {}
+    if event.verb == "approve":
+        lines = {name: _lines(label, name, action.id, kept) for name, label in _three_lines()}
+        keep_form(desk, person, action.id, lines)
+        if _submit(text("form_approve"), desk, action.id, person):
             _approve(found, desk, event, person, lines)
         return
     override: Override = None
-    if verb == "override":
-        override, may_write = _override(found, review, action, key)
-    with st.container(key="reason"):
-        reason = _lines(text("form_reason"), f"reason_{key}")
+    may_write = True
+    fields: dict[str, Any] = {}
+    if event.verb == "override":
+        override, may_write, fields = _override(found, review, action, desk, kept)
+    reason = _lines(text("form_reason"), "reason", action.id, kept)
+    keep_form(desk, person, action.id, {**fields, "reason": reason})
     labels = {
         "tag": text("form_tag"),
         "comment": text("form_comment"),
         "reject": text("form_reject"),
         "override": text("form_override"),
     }
-    if _submit(labels[verb], desk, action.id, disabled=verb == "override" and not may_write):
-        verdict: Any = verb
+    if _submit(labels[event.verb], desk, action.id, person, disabled=not may_write):
+        verdict: Any = event.verb
         decision = Decision(person, (action.id,), (verdict,), reason=reason, override=override)
         if write(found, desk, event, decision):
-            st.session_state.pop(f"reason_{key}", None)
+            st.session_state.pop(field_key("reason", action.id), None)
         st.rerun()
 
 
@@ -115,40 +116,50 @@ def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dic
     st.rerun()
 
 
-def _override(found: Subject, review: Review, action: ActionReview, key: str) -> tuple[Override, bool]:
-    """What was chosen, and whether it can be written: parameters only if they are legal here."""
+def _override(
+    found: Subject, review: Review, action: ActionReview, desk: Desk, kept: Mapping[str, Any]
+) -> tuple[Override, bool, dict[str, Any]]:
+    """What was chosen, whether it can be written (parameters only if they are legal here), and what is to be kept."""
     choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
+    before = kept.get("how")
     how = st.segmented_control(
-        text("form_what_instead"), list(choices), format_func=choices.__getitem__, default="params", required=True,
-        key=f"how_{key}", persist_state="page",
+        text("form_what_instead"), list(choices), format_func=choices.__getitem__,
+        default=before if before in choices else "params", required=True,
+        key=field_key("how", action.id), persist_state="page",
     )  # fmt: skip
     if how != "params":
-        return (False if how == "off" else None), True
+        return (False if how == "off" else None), True, {"how": how}
     spec = found.spec.spec if found.spec else None
-    changed, any_field = override_fields(action.proposed, spec, f"param_{key}")
+    given = kept.get("params")
+    changed, any_field = override_fields(
+        action.proposed, spec, field_key("param", action.id), given if isinstance(given, Mapping) else {}
+    )
+    fields = {"how": how, "params": changed}
     if not any_field or not changed:
         st.caption(text("form_same") if any_field else text("form_no_params"))
-        return {}, False
-    check = legality(found, review)
-    if check is None:
+        return {}, False, fields
+    if found.model is None or found.spec is None:
         st.warning(text("form_no_check"))
-        return changed, False
-    why_not = check(PolicyAction.from_plain(action.proposed.plain() | {"override": changed}, action.id))
+        return changed, False, fields
+    why_not = why_illegal(found, review, desk, action, changed)
     if why_not is None:
         st.success(text("form_legal"), icon=":material/check:")
     else:
         st.error(plain_words(why_not), icon=":material/gavel:")
-    return changed, why_not is None
+    return changed, why_not is None, fields
 
 
-def _submit(label: str, desk: Desk, action_id: str, disabled: bool = False) -> bool:
+def _submit(label: str, desk: Desk, action_id: str, person: str, disabled: bool = False) -> bool:
     with st.container(horizontal=True):
         pressed = st.button(label, type="primary", key="form_submit", disabled=disabled)
-        st.button(text("form_cancel"), key="form_close", on_click=desk.close, args=(action_id,))
+        st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
     return pressed
 
 
-def _lines(label: str, key: str) -> str:
+def _lines(label: str, name: str, action_id: str, kept: Mapping[str, Any]) -> str:
+    key = field_key(name, action_id)
+    if key not in st.session_state and isinstance(kept.get(name), str):
+        st.session_state[key] = kept[name]
     return st.text_area(label, key=key, height=68, max_chars=2000, persist_state="session") or ""
 
 

@@ -6,6 +6,7 @@ from screens import screen
 
 from review_store.decide import Decision, decide
 from review_store.workspace import now
+from studio.decisions import field_key
 from studio.policies import review_of, subject
 from studio.texts import text
 
@@ -124,7 +125,7 @@ def test_high_risk_needs_three_lines(review):
     page = review()
     send(page, (1, "approve", "fuse@conv_1", 0), selected="fuse@conv_1")
     assert words(page)["fuse@conv_1"] == "required"
-    assert queue(page)["focus"] == {"number": 1, "key": "why_allowed"}
+    assert queue(page)["focus"] == {"number": 1, "key": field_key("why_allowed", "fuse@conv_1")}
     areas = {area.label: area for area in page.text_area}
     areas[text("form_why_allowed")].set_value(LINES["why_allowed"])
     page.button(key="form_submit").click().run()
