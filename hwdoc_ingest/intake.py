@@ -10,10 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from hwdoc_ingest.reading import Progress, Reading
+from hwdoc_ingest.document_pages import DocumentPages, PageName
+from hwdoc_ingest.reading import Found, Progress, Reading
 from metainfer_core.errors import DefectError, InputError, MetaInferError, UnsupportedError
 from metainfer_core.values import Value
 
@@ -31,17 +33,43 @@ class Limits(Value):
     answer_bytes: int = 256 << 20
 
 
+class Task(Value):
+    """What the child process is to do with a document."""
+
+    key: str | None = None
+    """Read all of it; its key in the draft's sources."""
+    so_far: bool = False
+    """Tell also what has been found so far, while the rest is read."""
+    pages: tuple[PageName, ...] | None = None
+    """Without a key: give the words of these pages; None for all pages of a PDF."""
+
+
 DEFAULT_LIMITS = Limits()
-_CHILD = (sys.executable, "-m", "hwdoc_ingest.intake_child")
 _STDERR_TAIL_BYTES = 2000
 
 
-def read_safely(path: Path, key: str, progress: Progress, limits: Limits = DEFAULT_LIMITS) -> Reading:
+def read_safely(
+    path: Path, key: str, progress: Progress, limits: Limits = DEFAULT_LIMITS, found: Found | None = None
+) -> Reading:
     """`read_document` in a child process with `limits`.
 
     Raises:
         InputError: The document is no document, broken, locked or hostile, or takes more than it may.
     """
+    return Reading.from_plain(
+        _in_child(path, Task(key=key, so_far=found is not None), progress, limits, found), f"{path}: what was read"
+    )
+
+
+def pages_safely(
+    path: Path, pages: Sequence[PageName] | None, progress: Progress, limits: Limits = DEFAULT_LIMITS
+) -> DocumentPages:
+    """`document_pages` in a child process with `limits`; raises as `read_safely` does."""
+    task = Task(pages=None if pages is None else tuple(pages))
+    return DocumentPages.from_plain(_in_child(path, task, progress, limits), f"{path}: its pages")
+
+
+def _in_child(path: Path, task: Task, progress: Progress, limits: Limits, found: Found | None = None) -> dict[str, Any]:
     answer_out, answer_in = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(answer_out, "rb") as answers:
         try:
@@ -52,7 +80,7 @@ def read_safely(path: Path, key: str, progress: Progress, limits: Limits = DEFAU
                     "hwdoc_ingest.intake_child",
                     str(answer_in),
                     str(path),
-                    key,
+                    task.to_json().decode(),
                     limits.to_json().decode(),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -66,7 +94,7 @@ def read_safely(path: Path, key: str, progress: Progress, limits: Limits = DEFAU
         finally:
             os.close(answer_in)
         try:
-            answer = _follow(answers, path, progress, limits)
+            answer = _follow(answers, path, progress, limits, found)
             status = child.wait(timeout=30)
         finally:
             _end(child)
@@ -74,11 +102,14 @@ def read_safely(path: Path, key: str, progress: Progress, limits: Limits = DEFAU
             raise _death(path, status, limits, _tail(errors))
     if "error" in answer:
         raise _error(answer["error"])
-    return Reading.from_plain(answer["reading"], f"{path}: what was read")
+    given: dict[str, Any] = answer["answer"]
+    return given
 
 
-def _follow(answers: IO[bytes], path: Path, progress: Progress, limits: Limits) -> dict[str, Any] | None:
-    """Hands progress on until the child's last line, which is its answer; None when it died without one."""
+def _follow(
+    answers: IO[bytes], path: Path, progress: Progress, limits: Limits, found: Found | None
+) -> dict[str, Any] | None:
+    """Hands progress and what was found so far on until the child's last line, its answer; None when it died first."""
     begin = last_sign = time.monotonic()
     waiting = b""
     received = 0
@@ -113,10 +144,13 @@ def _follow(answers: IO[bytes], path: Path, progress: Progress, limits: Limits) 
             *lines, waiting = (waiting + chunk).split(b"\n")
             for line in lines:
                 message: dict[str, Any] = json.loads(line)
-                if "progress" not in message:
+                if "progress" in message:
+                    step, done, total = message["progress"]
+                    progress(step, done, total)
+                elif found is not None and "found" in message:
+                    found(Reading.from_plain(message["found"], f"{path}: what was read so far"))
+                else:
                     return message
-                step, done, total = message["progress"]
-                progress(step, done, total)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -12,16 +12,18 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from hwdoc_ingest.intake import Limits
+from hwdoc_ingest.document_pages import document_pages
+from hwdoc_ingest.intake import Limits, Task
 from hwdoc_ingest.read_document import read_document
+from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import MetaInferError
 
 _CLONE_NEWNET = 0x40000000
 _PR_SET_PDEATHSIG = 1
 
 
-def main(descriptor: int, path: str, key: str, limits: Limits) -> None:
-    """Reads the document at `path` and writes progress and one answer to the pipe `descriptor`."""
+def main(descriptor: int, path: str, task: Task, limits: Limits) -> None:
+    """Does the task on the document at `path` and writes progress and one answer to the pipe `descriptor`."""
     limit_process(limits)
     with os.fdopen(descriptor, "w", encoding="utf-8") as pipe:
 
@@ -32,8 +34,15 @@ def main(descriptor: int, path: str, key: str, limits: Limits) -> None:
         def progress(step: str, done: int, total: int) -> None:
             say({"progress": [step, done, total]})
 
+        def found(part: Reading) -> None:
+            say({"found": part.plain()})
+
         try:
-            say({"reading": read_document(Path(path), key, progress).plain()})
+            if task.key is not None:
+                so_far = found if task.so_far else None
+                say({"answer": read_document(Path(path), task.key, progress, so_far).plain()})
+            else:
+                say({"answer": document_pages(Path(path), task.pages, progress).plain()})
         except MetaInferError as error:
             say({"error": _told(type(error).__name__, error.what, error.why, error.fix)})
         except MemoryError:
@@ -66,4 +75,9 @@ def limit_process(limits: Limits) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], Limits.from_json(sys.argv[4].encode()))
+    main(
+        int(sys.argv[1]),
+        sys.argv[2],
+        Task.from_json(sys.argv[3].encode()),
+        Limits.from_json(sys.argv[4].encode()),
+    )

@@ -29,7 +29,7 @@ def read_workbook(path: Path, key: str, progress: Progress) -> Reading:
     _refuse_hostile(path)
     notes: list[str] = []
     rows: list[Row] = []
-    for title, index, count in _sheets(path, rows, notes):
+    for title, index, count in sheet_rows(path, rows, notes):
         progress(f"sheet {title.strip()!r}", index, count)
     source = DraftSource(
         title=f"Workbook {path.name}",
@@ -105,7 +105,7 @@ def _refuse_document_type(archive: zipfile.ZipFile, part: zipfile.ZipInfo, path:
         )
 
 
-def _sheets(path: Path, rows: list[Row], notes: list[str]) -> Iterator[tuple[str, int, int]]:
+def sheet_rows(path: Path, rows: list[Row], notes: list[str]) -> Iterator[tuple[str, int, int]]:
     """Adds the filled cells of every sheet to `rows`; yields each sheet's name before it is read."""
     import openpyxl  # takes a while to load, and only a workbook needs it
     from openpyxl.utils.exceptions import InvalidFileException

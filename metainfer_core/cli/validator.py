@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,11 +16,11 @@ from metainfer_core.files import read_bytes
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.sarif import sarif
 from metainfer_core.spec.strict_yaml import BYTES_LIMIT
-from metainfer_core.spec.validate import validate
+from metainfer_core.spec.validate import in_order, validate
 
 MANUAL_CHECKS = "metainfer.manual_checks"
-"""Entry-point group of what compares a spec with its manual: `(data, source, manual) -> findings`."""
-ManualCheck = Callable[[bytes, str, Path], Iterable[Finding]]
+"""Entry-point group of what compares a spec with a document: `(data, source, manual, progress) -> findings`."""
+ManualCheck = Callable[[bytes, str, Path, console.ProgressCallback], Iterable[Finding]]
 WITHOUT_MANUAL = "Not checked, for want of the manual: HW014, HW015 against the page, HW017 (--manual DOC)."
 
 
@@ -43,11 +43,9 @@ EPILOG = (
 
 def check(
     specs: Annotated[list[Path], typer.Argument(metavar="SPEC.yaml...", help="Spec files.")],
-    manual: Annotated[
-        Path | None,
-        typer.Option(
-            "--manual", metavar="DOC", help="The document to hold the values against, with a package that can."
-        ),
+    manuals: Annotated[
+        list[Path] | None,
+        typer.Option("--manual", metavar="DOC", help="A document to hold the values against; may be repeated."),
     ] = None,
     output_format: Annotated[
         str, typer.Option("--format", metavar="text|json|sarif", help="How the findings are printed.")
@@ -59,29 +57,30 @@ def check(
     if output_format not in ("text", "json", "sarif"):
         raise typer.BadParameter(f"{output_format!r} is not one of text, json, sarif.", param_hint="--format")
     chosen: Any = "json" if json else output_format
-    found = {str(path): findings_of(path, manual) for path in specs}
+    with console.progress("validate") as progress:
+        found = {str(path): findings_of(path, manuals or (), progress) for path in specs}
     everything = [finding for findings in found.values() for finding in findings]
-    _print(chosen, found, manual is not None)
+    _print(chosen, found, bool(manuals))
     failing = ("error", "warning") if strict else ("error",)
     console.verdict(any(finding.severity in failing for finding in everything))
 
 
-def findings_of(path: Path, manual: Path | None) -> tuple[Finding, ...]:
-    """All findings on one file, those against the manual too where one is given."""
+def findings_of(path: Path, manuals: Sequence[Path], progress: console.ProgressCallback) -> tuple[Finding, ...]:
+    """All findings on one file, those against its documents too where they are given."""
     data = read_bytes(path, "hardware spec", BYTES_LIMIT)
     found = list(validate(data, str(path), datetime.date.today()))
-    if manual is not None:
-        checks = list(entry_points(group=MANUAL_CHECKS))
-        if not checks:
-            raise InputError(
-                "Nothing that is installed compares a spec with its manual.",
-                "HW014, HW015 against the page and HW017 need a package that offers it; nothing was checked.",
-                "Run without --manual for the other classes, and compare with the pages by eye.",
-            )
-        for entry in checks:
-            compare: ManualCheck = entry.load()
-            found += compare(data, str(path), manual)
-    return tuple(sorted(found, key=lambda finding: (finding.line, finding.column, finding.code, finding.message)))
+    checks = list(entry_points(group=MANUAL_CHECKS)) if manuals else []
+    if manuals and not checks:
+        raise InputError(
+            "Nothing that is installed compares a spec with its manual.",
+            "HW014, HW015 against the page and HW017 need a package that offers it; nothing was checked.",
+            "Install meta-infer with its extra 'ingest', or run without --manual for the other classes.",
+        )
+    for entry in checks:
+        compare: ManualCheck = entry.load()
+        for manual in manuals:
+            found += compare(data, str(path), manual, progress)
+    return in_order(found)
 
 
 def _print(chosen: Literal["text", "json", "sarif"], found: dict[str, tuple[Finding, ...]], with_manual: bool) -> None:

@@ -88,7 +88,7 @@ def traced(spec: HardwareSpec, report: Report) -> None:
     """HW015: every value has a place in a document, or a reason why it is assumed."""
     values = leaves(spec)
     for path, place in spec.provenance.items():
-        where = "provenance"
+        where = f"provenance.{path}"
         if place.source not in spec.sources:
             message = f"The provenance of {path} names the source {place.source!r}, which is not among `sources`."
             report.add("HW015", where, message, "Add it to `sources`, with the digest of the document.")

@@ -35,8 +35,10 @@ class Report:
         )
 
     def _place(self, path: str) -> Path:
-        """Where a field path stands: in the `assumed` block, or in the body of the file."""
+        """Where a field path stands: in the `assumed` block, in that of the provenance, or in the body of the file."""
         parts = path.split(".")
+        if parts[0] == "provenance" and ("provenance", path[len("provenance.") :]) in self.document.marks:
+            return "provenance", path[len("provenance.") :]
         for length in range(len(parts), 0, -1):
             assumed = ("assumed", ".".join(parts[:length]))
             if assumed in self.document.marks:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec import consistency, plausibility, record
@@ -26,22 +28,44 @@ def validate(data: bytes, source: str, today: datetime.date) -> tuple[Finding, .
         today: The day against which the date of the last verification is held.
     """
     try:
-        document = read_yaml(data, source)
+        opened = open_spec(data, source, today)
     except InputError as error:
         return (unreadable(error),)
+    if opened.spec is not None:
+        for check in CHECKS:
+            check(opened.spec, opened.report)
+    return in_order(opened.report.findings)
+
+
+@dataclass(frozen=True)
+class OpenedSpec:
+    """A spec file on its way through the checks."""
+
+    report: Report
+    """Holds what is wrong with its form; checks on values add to it."""
+    spec: HardwareSpec | None
+    """What could be read of it; None where too much is wrong."""
+
+
+def open_spec(data: bytes, source: str, today: datetime.date) -> OpenedSpec:
+    """Reads the bytes of a spec file as far as they go; raises InputError where they are no strict YAML."""
+    document = read_yaml(data, source)
     reader = SpecReader(document)
     plain = named_by_file(reader.read(), source)
     report = Report(document, plain, source, today)
+    report.findings += reader.findings
     try:
         spec = HardwareSpec.from_plain({"name": "unknown", "version": "0.0.0", **plain}, source)
     except InputError as error:
         if not any(finding.severity == "error" for finding in reader.findings):
             report.add("HW003", "", f"{error.what} {error.why}", error.fix)
-    else:
-        for check in CHECKS:
-            check(spec, report)
-    found = [*reader.findings, *report.findings]
-    return tuple(sorted(found, key=lambda finding: (finding.line, finding.column, finding.code, finding.message)))
+        return OpenedSpec(report, None)
+    return OpenedSpec(report, spec)
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings as their places follow each other in the file."""
+    return tuple(sorted(findings, key=lambda finding: (finding.line, finding.column, finding.code, finding.message)))
 
 
 def unreadable(error: InputError) -> Finding:
