@@ -10,6 +10,7 @@ import typer
 
 from hwdoc_ingest.draft import draft
 from hwdoc_ingest.fields import candidate_json
+from hwdoc_ingest.growing_draft import GrowingDraft
 from hwdoc_ingest.read_many import read_many
 from hwdoc_ingest.reading import Reading
 from metainfer_core.cli import console
@@ -34,6 +35,10 @@ def ingest(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DRAFT.yaml", help="Where the draft goes.")
     ] = None,
+    so_far: Annotated[
+        Path | None,
+        typer.Option("--so-far", metavar="FILE", help="What was found so far, as JSON, while documents are read."),
+    ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Documents read at the same time.")] = 1,
     json: console.Json = False,
 ) -> None:
@@ -44,8 +49,11 @@ def ingest(
         )
     if output is not None:
         check_outputs([output], "draft", documents)
+    if so_far is not None:
+        check_outputs([so_far], "draft so far", documents)
+    growing = GrowingDraft(chip.strip(), so_far) if so_far else None
     with console.progress("ingest") as progress:
-        outcomes = read_many(documents, progress, workers)
+        outcomes = read_many(documents, progress, workers, growing)
     readings = [outcome for outcome in outcomes if isinstance(outcome, Reading)]
     if len(documents) == 1 and isinstance(outcomes[0], MetaInferError):
         raise outcomes[0]
@@ -54,6 +62,8 @@ def ingest(
         tell(str(error))
     if output is not None and readings:
         write_bytes(output, write_draft(draft(chip.strip(), readings)), "draft")
+    if growing:
+        growing.remove()
     answers = [_answer(path, outcome) for path, outcome in zip(documents, outcomes, strict=True)]
     data = answers[0] if len(answers) == 1 else {"documents": answers}
     console.emit(json, data, _text(documents, outcomes, output if readings else None))

@@ -8,13 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hwdoc_ingest.draft import source_keys
+from hwdoc_ingest.growing_draft import GrowingDraft
 from hwdoc_ingest.intake import read_safely
 from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.errors import MetaInferError
 
 
-def read_many(documents: Sequence[Path], progress: Progress, workers: int = 1) -> list[Reading | MetaInferError]:
-    """What was read in each document, or why it could not be, in their order."""
+def read_many(
+    documents: Sequence[Path], progress: Progress, workers: int = 1, growing: GrowingDraft | None = None
+) -> list[Reading | MetaInferError]:
+    """What was read in each document, or why it could not be, in their order. `growing` is told of each part."""
     lock = threading.Lock()
 
     def read(path: Path, key: str) -> Reading | MetaInferError:
@@ -23,9 +26,12 @@ def read_many(documents: Sequence[Path], progress: Progress, workers: int = 1) -
                 progress(f"{path.name}: {step}", done, total)
 
         try:
-            return read_safely(path, key, say)
+            reading = read_safely(path, key, say, found=growing.found if growing else None)
         except MetaInferError as error:
             return error
+        if growing:
+            growing.read(reading)
+        return reading
 
     keys = source_keys([path.name for path in documents])
     if workers == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -15,64 +17,86 @@ from studio.desk_messages import take
 from studio.draft_places import digest_of, draft_in
 from studio.draft_state import standing
 from studio.frame import is_page
+from studio.growing import Growing, growing_drafts
+from studio.job_view import progress_sentence
 from studio.plain_words import plain_words
 from studio.save_spec import next_version, save_version, versions_of
 from studio.session import person
 from studio.texts import text
-from studio.workspace import files_of, in_workspace, workspace_folder
+from studio.workspace import files_of, workspace_folder
 
 DESK = "desk"
+LOOKS_EVERY_SECONDS = 2.0  # while a draft is still being read
 
 
 def draw() -> None:
     """The screen."""
-    drafts = files_of("draft")
-    if not drafts:
+    growing = {each.name: each for each in growing_drafts() if each.draft is not None}
+    root = workspace_folder()
+    drafts = {path.relative_to(root).as_posix(): path for path in files_of("draft")}
+    names = [*growing, *(name for name in drafts if name not in growing)]
+    if not names:
         st.title(text("page_confirm"))
         st.markdown(text("confirm_empty"))
         if is_page("manuals"):
             st.page_link("pages/manuals.py", label=text("confirm_to_manuals"), icon=":material/menu_book:")
         return
-    path = _chosen(drafts)
+    left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
+    left.title(text("page_confirm"))
+    with middle:
+        name = _chosen(names, drafts)
+    if name in growing:
+        _watch(growing[name])
+        return
     try:
-        draft = draft_in(path)
+        draft = draft_in(drafts[name])
     except MetaInferError as error:
         st.error(plain_words(str(error)))
         return
-    if not draft.candidates:
+    with right:
+        _save(draft)
+    if draft.candidates:
+        _desk(draft, name)
+    else:
         st.info(text("confirm_nothing_read", notes="; ".join(plain_words(note) for note in draft.notes)))
-        return
-    _desk(draft, path.relative_to(workspace_folder()).as_posix())
     for note in draft.notes:
         st.caption(plain_words(note))
 
 
-def _chosen(drafts: tuple[Path, ...]) -> Path:
-    """The draft that the address names, else the newest; with its name and the way to save it."""
-    root = workspace_folder()
-    names = [path.relative_to(root).as_posix() for path in drafts]
+def _chosen(names: list[str], drafts: Mapping[str, Path]) -> str:
+    """The draft that the address names, else one that is being read, else the newest."""
     asked = st.query_params.get("draft", "")
-    newest = max(drafts, key=lambda path: path.stat().st_mtime_ns).relative_to(root).as_posix()
-    left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
-    left.title(text("page_confirm"))
-    with middle:
-        name = st.selectbox(
-            text("confirm_draft"), names, index=names.index(asked if asked in names else newest), key=f"draft-{asked}"
-        )
+    newest = max(names, key=lambda name: drafts[name].stat().st_mtime_ns if name in drafts else math.inf)
+    at = names.index(asked if asked in names else newest)
+    name = st.selectbox(text("confirm_draft"), names, index=at, key=f"draft-{asked}-{len(names)}")
     if name != asked:
         st.query_params["draft"] = name
         st.query_params.pop("place", None)
-    path = in_workspace(name)
-    with right:
-        _save(path)
-    return path
+    return name
 
 
-def _desk(draft: SpecDraft, name: str) -> None:
+def _watch(growing: Growing) -> None:
+    """What was found so far, to look at; when all has been read, the screen is drawn anew."""
+
+    @st.fragment(run_every=LOOKS_EVERY_SECONDS)
+    def follow() -> None:
+        now = next((each for each in growing_drafts() if each.name == growing.name), None)
+        if now is None or now.draft is None:
+            st.rerun()
+        st.progress(min(1.0, now.job.done / now.job.total) if now.job.total else 0.0, progress_sentence(now.job))
+        if now.draft.candidates:
+            _desk(now.draft, now.name, is_growing=True)
+
+    follow()
+
+
+def _desk(draft: SpecDraft, name: str, is_growing: bool = False) -> None:
     key = f"{DESK}-{name}"
     refused = st.session_state.setdefault("desk_refused", [])
 
     def on_outbox() -> None:
+        if is_growing:
+            return
         new = take(st.session_state[key].outbox, draft, person())
         st.session_state["desk_refused"] = [*st.session_state.get("desk_refused", []), *new][-20:]
 
@@ -82,16 +106,11 @@ def _desk(draft: SpecDraft, name: str) -> None:
 
     view = View(st.query_params.get("place", ""), st.query_params.get("group", "all"))
     data = desk_data(draft, name, read_log(digest_of(draft)), refused, person(), view)
-    confirm_desk(data, key, on_outbox, on_view)
+    confirm_desk(data | {"growing": is_growing}, key, on_outbox, on_view)
 
 
-def _save(path: Path) -> None:
+def _save(draft: SpecDraft) -> None:
     with st.popover(text("save_open"), icon=":material/save:", width="stretch", type="primary"):
-        try:
-            draft = draft_in(path)
-        except MetaInferError:
-            st.caption(text("save_no_draft"))
-            return
         stands = standing(read_log(digest_of(draft)))
         taken = sum(each.kind in ("accept", "edit") for each in stands.values())
         versions = versions_of(draft.chip)

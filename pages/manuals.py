@@ -8,7 +8,8 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.frame import is_page
-from studio.job_view import job_list
+from studio.growing import growing_drafts
+from studio.job_view import EVERY, job_list
 from studio.plain_words import plain_words
 from studio.session import person
 from studio.texts import text
@@ -26,6 +27,7 @@ def draw() -> None:
     drafts = [file for file in files if file.kind == "draft"]
     _give(manuals)
     job_list(("ingest",))
+    _growing()
     _drafts(drafts, bool(manuals))
 
 
@@ -77,6 +79,24 @@ def _chip_of(name: str) -> str:
             break
         kept.append(word)
     return "_".join(kept[:4])[:60]
+
+
+def _growing() -> None:
+    if not growing_drafts() or not is_page("confirm"):
+        return
+
+    @st.fragment(run_every=EVERY)
+    def follow() -> None:
+        for growing in growing_drafts():
+            st.page_link(
+                "pages/confirm.py",
+                label=text("manuals_look", chip=plain_words(growing.name), count=growing.found),
+                icon=":material/visibility:",
+                query_params={"draft": growing.name},
+                disabled=growing.draft is None,
+            )
+
+    follow()
 
 
 def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from studio.file_cache import kept_by_file
-from studio.workspace import files_of
+from studio.workspace import files_of, hidden_folder
 
 AROUND = 12
 """Lines shown before and after the line that holds a value."""
@@ -15,8 +15,12 @@ _TEXT_LIMIT = 128 << 20
 
 
 def document_with(digest: str, workspace: Path | None = None) -> Path | None:
-    """The manual of the workspace with this digest (`sha256:...`), or None where it is not there."""
-    for path in files_of("manual", workspace):
+    """The manual of the workspace with this digest (`sha256:...`), or None where it is not there.
+
+    An upload that a job still reads counts: pages are drawn in a limited process, whatever they hold.
+    """
+    uploads = sorted(hidden_folder("quarantine", workspace).glob("*/*"))
+    for path in (*files_of("manual", workspace), *uploads):
         with contextlib.suppress(OSError):
             if file_digest(path) == digest:
                 return path

@@ -27,6 +27,11 @@ class Growing:
     draft: SpecDraft | None
     """What was found so far; None where nothing has been written yet."""
 
+    @property
+    def found(self) -> int:
+        """How many values that is."""
+        return len(self.draft.candidates) if self.draft else 0
+
 
 def growing_path(draft: Path, workspace: Path | None = None) -> Path:
     """Where the job that reads into `draft` writes what it has found so far."""

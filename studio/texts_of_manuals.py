@@ -14,6 +14,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "manuals_choose": {"en": "or take from the workspace"},
     "manuals_choose_hint": {"en": "Choose one or more"},
     "manuals_drafts": {"en": "Drafts"},
+    "manuals_look": {"en": "Look at {chip} while it is read: {count} values so far"},
     "manuals_no_drafts": {
         "en": "Nothing has been read yet. A draft lists each value with its page, words and confidence."
     },
@@ -128,7 +129,6 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
         "en": "{count} accepted or given values of {chip} become a version of its spec, each with its source and "
         "your id."
     },
-    "save_no_draft": {"en": "The draft cannot be read."},
     "save_onto": {"en": "Build on"},
     "save_onto_nothing": {"en": "nothing: a new spec"},
     "save_open": {"en": "Save a version"},

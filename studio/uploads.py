@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, write_bytes
 from metainfer_core.spec.yaml_file import parse_spec
+from studio.growing import growing_drafts, growing_path
 from studio.jobs import Job, Order, start
 from studio.workspace import folder_for, hidden_folder
 
@@ -65,14 +66,19 @@ def read_into_draft(
         )
     if not known and not uploads:
         raise InputError("There is nothing to read.", fix="Upload a document, or choose one of the workspace.")
-    draft = _free(folder_for("draft", workspace) / f"{chip}.yaml")
+    in_the_making = {each.name for each in growing_drafts(workspace)}
+    draft = _free(folder_for("draft", workspace) / f"{chip}.yaml", in_the_making)
     draft.parent.mkdir(parents=True, exist_ok=True)
     manuals = folder_for("manual", workspace)
     return start(
         Order(
             kind="ingest",
             title=f"{chip}: {', '.join(path.name for path in (*known, *uploads))}"[:200],
-            arguments=("ingest", *map(str, (*known, *uploads)), "--chip", chip, "--output", str(draft)),
+            arguments=(
+                "ingest",
+                *map(str, (*known, *uploads)),
+                *("--chip", chip, "--output", str(draft), "--so-far", str(growing_path(draft, workspace))),
+            ),
             subject=f"drafts/{draft.name}",
             actor=actor,
             moves={str(path): str(_free(manuals / path.name)) for path in uploads},
@@ -81,10 +87,10 @@ def read_into_draft(
     )
 
 
-def _free(path: Path) -> Path:
-    """The path, or the same with a number where something stands there already."""
+def _free(path: Path, in_the_making: Collection[str] = ()) -> Path:
+    """The path, or the same with a number where something stands there already or is about to."""
     number, found = 1, path
-    while found.exists():
+    while found.exists() or f"drafts/{found.name}" in in_the_making:
         number += 1
         found = path.with_stem(f"{path.stem}-{number}")
     return found
