@@ -35,6 +35,8 @@ class OutputEffect(Value):
     noise above its signal and matters to nobody; a score of 0.5 beside a box of 640 pixels matters."""
     dead_channels: int = 0
     """Channels that vary in the reference and are constant afterwards."""
+    audible_dead_channels: int = 0
+    """Those of them that reach `AUDIBLE` of the output's greatest value."""
     channels: int = 1
     range_use: float | None = None
     """Share of the integer codes that the tensor's values span, 0 to 1."""
@@ -85,7 +87,7 @@ def output_effect(
     loud = [channel for channel in range(len(figures)) if peaks[channel] >= AUDIBLE * peaks.max(initial=0.0)]
     audible = min(loud, key=lambda channel: _order(figures[channel]))
     after = _by_channel(seen)
-    dead = sum(bool(np.ptp(s) > 0.0 and np.ptp(a) == 0.0) for s, a in zip(by_channel[0], after, strict=True))
+    dead = [bool(np.ptp(s) > 0.0 and np.ptp(a) == 0.0) for s, a in zip(by_channel[0], after, strict=True)]
     return OutputEffect(
         output=name,
         sqnr_db=_sqnr(signal, error, bool(broken.any())),
@@ -93,7 +95,8 @@ def output_effect(
         worst_channel_sqnr_db=figures[worst],
         audible_channel=audible if figures[audible] is not None else None,
         audible_channel_sqnr_db=figures[audible],
-        dead_channels=dead,
+        dead_channels=sum(dead),
+        audible_dead_channels=sum(dead[channel] for channel in loud),
         channels=len(figures),
         range_use=_range_use(codes) if codes is not None else None,
         argmax_flips=_argmax_flips(x, y),

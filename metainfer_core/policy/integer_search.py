@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Reason, Refusal
+from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
-from metainfer_core.actions.rewiring import nodes_by_id
+from metainfer_core.actions.quantize_dequantize import raw
+from metainfer_core.actions.rewiring import INTEGER, KEEP_FLOAT, nodes_by_id
 from metainfer_core.actions.units import granularities, ranked_units
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.metrics import Effect
@@ -73,8 +75,23 @@ def quantized(structural: Draft, params: Mapping[str, object], dropped: Mapping[
     known = nodes_by_id(draft.model)
     kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
     draft.take(list(kept))
-    draft.take(list(Quantize(params).propose(draft.model, draft.spec, draft.calibration)))
+    proposed = list(Quantize(params).propose(draft.model, draft.spec, draft.calibration))
+    draft.take(proposed)
+    against = [
+        (known[refused.nodes[0]], Reason(claim=refused.reason, law="integer arithmetic of this unit on these numbers"))
+        for refused in proposed
+        if isinstance(refused, Refusal) and _stands_among_integers(known[refused.nodes[0]])
+    ]
+    draft.take([keeper.because(draft.model, draft.spec, target, "not_legal", reason) for target, reason in against])
     return draft
+
+
+def _stands_among_integers(target: ir.Node) -> bool:
+    """Whether nothing but its own numbers keeps a node from INT8: it has a form, and its inputs are integers."""
+    if KEEP_FLOAT in target.metadata_props or not isinstance(integer_form(target), IntegerForm):
+        return False
+    makers = [raw(value).producer() for value in target.inputs if value is not None]
+    return all(maker is None or INTEGER in maker.metadata_props for maker in makers)
 
 
 def integer_actions(draft: Draft) -> list[Action]:

@@ -39,6 +39,7 @@ class Objective(Value):
     min_channel_sqnr_db: float = 6.0
     """The same for the worst channel that is not negligible: below this its noise is half of its signal."""
     max_dead_channels: int = pydantic.Field(default=0, ge=0)
+    """Channels, not negligible ones, that may be constant afterwards."""
     max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
     """Largest share of samples whose greatest element may move, rounded up to whole samples."""
     fast: bool = False
@@ -67,9 +68,9 @@ def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[st
             f"Channel {output.audible_channel} of {output.output} has {channel:.1f} dB; "
             f"the budget is {objective.min_channel_sqnr_db:g} dB."
         )
-    if output.dead_channels > objective.max_dead_channels:
+    if output.audible_dead_channels > objective.max_dead_channels:
         broken.append(
-            f"{output.dead_channels} of {output.channels} channels of {output.output} no longer vary; "
+            f"{output.audible_dead_channels} of {output.channels} channels of {output.output} no longer vary; "
             f"at most {objective.max_dead_channels} may."
         )
     if output.not_finite:

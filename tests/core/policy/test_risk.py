@@ -43,7 +43,7 @@ def act(name: str, nodes: tuple[str, ...] = ("n",), why: tuple[Reason, ...] = ()
         ),
         (
             act("quantize", bit_width=8),
-            Evidence(together=effect(sqnr_db=53.0, dead_channels=80, channels=84, cosine=0.999998)),
+            Evidence(together=effect(sqnr_db=53.0, audible_dead_channels=80, channels=84, cosine=0.999998)),
             ("high", "With all others: 80 of 84 channels of y no longer vary; at most 0 may."),
         ),
         (
@@ -101,7 +101,7 @@ def test_the_budget_reads_every_figure_but_cosine() -> None:
     assert shortfalls(objective, effect(sqnr_db=25.0, cosine=-1.0)) == ()
     assert shortfalls(objective, effect(sqnr_db=25.0, worst_channel_sqnr_db=-12.0)) == ()  # negligible channel
     assert shortfalls(objective, effect(sqnr_db=25.0, not_finite=2)) == ("2 elements of y are no longer numbers.",)
-    assert len(shortfalls(objective, effect(sqnr_db=5.0, dead_channels=1, argmax_flips=50))) == 3
+    assert len(shortfalls(objective, effect(sqnr_db=5.0, audible_dead_channels=1, argmax_flips=50))) == 3
     assert shortfalls(objective, effect(samples=8, sqnr_db=25.0, argmax_flips=1)) == ()
     assert shortfalls(objective, effect(samples=8, sqnr_db=25.0, argmax_flips=2)) == (
         "The greatest element of y moved in 2 of 8 samples; at most 5% may.",
