@@ -11,14 +11,27 @@ from studio.cli import lay_out_sample
 from studio.frame import is_page
 from studio.job_view import job_list
 from studio.plain_words import plain_words
-from studio.stations import NAMES, Row, Station, rows
+from studio.station import NAMES, Station
+from studio.stations import Row, rows
 from studio.texts import text
 from studio.uploads import take_in_spec
 from studio.workspace import files_of, workspace_folder
 
 SHOWN_ROWS = 25
-ICONS = {"done": ":material/check_circle:", "next": ":material/adjust:", "blocked": ":material/radio_button_unchecked:"}
-LABELS = {"done": ":green[{}]", "next": ":blue[**{}**]", "blocked": ":gray[{}]"}
+ICONS = {
+    "done": ":material/check_circle:",
+    "next": ":material/adjust:",
+    "blocked": ":material/radio_button_unchecked:",
+    "failed": ":material/error:",
+    "running": ":material/hourglass_top:",
+}
+LABELS = {
+    "done": ":green[{}]",
+    "next": ":blue[**{}**]",
+    "blocked": ":gray[{}]",
+    "failed": ":red[**{}**]",
+    "running": ":blue[{}]",
+}
 WIDTHS = (3, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25)
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from metainfer_core.bundle.signed_bundle import inspect_bundle
-from metainfer_core.bundle.trust import TrustFile, read_trust, time_text
 from metainfer_core.codegen.package import Manifest, read_package
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes
@@ -18,35 +15,19 @@ from metainfer_core.policy.plain import read_policy
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load
-from review_store.decide import current_state
-from review_store.log import DATABASE, EventLog
-from review_store.workspace import trust_path
 from studio.documents import file_digest
 from studio.draft_summary import summary
 from studio.file_cache import kept_by_file
+from studio.jobs import Job, jobs
+from studio.release_stations import Release, release_of, release_stations
+from studio.station import OPEN, Station
 from studio.texts import text
 from studio.workspace import WorkspaceFile, workspace_files, workspace_folder
 
-Name = Literal["manual", "spec", "policy", "review", "signed", "built"]
 T = TypeVar("T")
-NAMES: tuple[Name, ...] = ("manual", "spec", "policy", "review", "signed", "built")
-State = Literal["done", "next", "blocked"]
 PACKAGE_LIMIT = 1024 * MEBIBYTE
 COUNTED_BYTES = MEBIBYTE // 2
 _CHIP = re.compile(rb"^chip: *[\"']?([^\"'\n]{1,200})", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Station:
-    """One step of the way."""
-
-    name: Name
-    state: State
-    sentence: str
-    """What is there, what to do, or what blocks it."""
-    page: str
-    """The screen where it is done."""
-    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,7 +46,7 @@ class Row:
     @property
     def next(self) -> Station | None:
         """The station that can be worked on now."""
-        return next((station for station in self.stations if station.state == "next"), None)
+        return next((station for station in self.stations if station.state in OPEN), None)
 
 
 def rows(workspace: Path | None = None) -> tuple[Row, ...]:
@@ -79,14 +60,19 @@ def rows(workspace: Path | None = None) -> tuple[Row, ...]:
     specs: dict[str, list[tuple[WorkspaceFile, HardwareSpec]]] = {}
     for file, spec in _read(files, "spec", _spec):
         specs.setdefault(spec.name, []).append((file, spec))
+    newest_jobs = {(each.order.kind, each.order.subject): each for each in reversed(jobs(root))}
     known = _Known(
         root,
         drafts,
         {name: sorted(found, key=lambda each: _order(each[1].version)) for name, found in specs.items()},
         tuple(_read(files, "policy", _policy)),
-        tuple((file, file.path) for file in files if file.kind == "bundle"),
-        tuple(_read(files, "package", _manifest)),
-        _trust(root),
+        release_of(
+            root,
+            [(file, file.path) for file in files if file.kind == "bundle"],
+            tuple(_read(files, "package", _manifest)),
+            newest_jobs,
+        ),
+        newest_jobs,
     )
     models: list[WorkspaceFile | None] = [file for file in files if file.kind == "model"]
     chips = sorted({*drafts, *specs})
@@ -102,9 +88,8 @@ class _Known:
     drafts: Mapping[str, WorkspaceFile]
     specs: Mapping[str, list[tuple[WorkspaceFile, HardwareSpec]]]
     policies: tuple[tuple[WorkspaceFile, Policy], ...]
-    bundles: tuple[tuple[WorkspaceFile, Path], ...]
-    packages: tuple[tuple[WorkspaceFile, Manifest], ...]
-    trust: TrustFile | None
+    release: Release
+    jobs: Mapping[tuple[str, str], Job]
 
     def row(self, model: WorkspaceFile | None, chip: str) -> Row:
         versions = self.specs.get(chip, [])
@@ -118,8 +103,7 @@ class _Known:
         newest = max(policies, key=lambda each: each[0].path.stat().st_mtime_ns, default=None)
         stations = [self._manual(chip, bool(versions)), self._spec(chip, versions)]
         stations.append(self._policy(model, versions, newest))
-        stations.append(self._review(newest))
-        stations += self._signed_and_built(newest, stations[-1].state == "done", model_digest)
+        stations += release_stations(self.release, *(newest or (None, None)))
         return Row(model.name if model else "", chip, tuple(stations))
 
     def _manual(self, chip: str, has_spec: bool) -> Station:
@@ -128,6 +112,12 @@ class _Known:
             return Station("manual", "done", text("station_manual_done", draft=draft.name), "manuals")
         if has_spec:
             return Station("manual", "done", text("station_manual_spec"), "manuals")
+        missing = {key: job for key, job in self.jobs.items() if not (self.root / key[1]).exists()}
+        ingests = [job for (kind, _), job in missing.items() if kind == "ingest"]
+        if any(job.is_open for job in ingests):
+            return Station("manual", "running", text("station_manual_running"), "manuals")
+        if ingests and (error := max(ingests, key=lambda job: job.id).error) is not None:
+            return Station("manual", "failed", text("station_failed", why=error.what), "manuals")
         return Station("manual", "next", text("station_manual_next"), "manuals")
 
     def _spec(self, chip: str, versions: list[tuple[WorkspaceFile, HardwareSpec]]) -> Station:
@@ -150,6 +140,9 @@ class _Known:
         parameters = {"model": model.name} if model else {}
         if versions:
             parameters["spec"] = versions[-1][0].name
+        job = self.jobs.get(("adapt", model.name)) if model and versions else None
+        if job is not None and job.is_open:
+            return Station("policy", "running", text("station_policy_running"), "adapt", parameters)
         if newest:
             count = len(newest[1].actions)
             return Station("policy", "done", text("station_policy_done", count=count), "adapt", parameters)
@@ -157,79 +150,9 @@ class _Known:
             return Station("policy", "blocked", text("station_policy_no_model"), "adapt", parameters)
         if not versions:
             return Station("policy", "blocked", text("station_policy_no_spec"), "adapt", parameters)
+        if job is not None and job.error is not None:
+            return Station("policy", "failed", text("station_failed", why=job.error.what), "adapt", parameters)
         return Station("policy", "next", text("station_policy_next"), "adapt", parameters)
-
-    def _review(self, newest: tuple[WorkspaceFile, Policy] | None) -> Station:
-        if newest is None:
-            return Station("review", "blocked", text("station_review_blocked"), "review")
-        file, policy = newest
-        parameters = {"policy": file.name}
-        decided, total = self._decided(policy)
-        sentence = text("station_review_count", decided=decided, total=total)
-        return Station("review", "done" if decided == total else "next", sentence, "review", parameters)
-
-    def _decided(self, policy: Policy) -> tuple[int, int]:
-        """How many of a policy's actions are approved, of how many."""
-        total = len(policy.actions)
-        if self.trust is None or not (self.root / DATABASE).is_file():
-            return 0, total
-        log = EventLog(self.root)
-        try:
-            state = current_state(log, policy, self.trust)
-        except MetaInferError:
-            return 0, total
-        finally:
-            log.close()
-        return total - len(state.unreviewed), total
-
-    def _signed_and_built(
-        self, newest: tuple[WorkspaceFile, Policy] | None, approved: bool, model_digest: str
-    ) -> list[Station]:
-        parameters = {"policy": newest[0].name} if newest else {}
-        package = next(
-            (
-                (file, manifest)
-                for file, manifest in self.packages
-                if newest
-                and manifest.parents.get("model") == model_digest
-                and manifest.parents.get("spec") == newest[1].spec_digest
-            ),
-            None,
-        )
-        signed = self._signed(newest[1]) if newest else None
-        if signed:
-            first = Station("signed", "done", text("station_signed_done", file=signed.name), "sign", parameters)
-        elif approved:
-            first = Station("signed", "next", text("station_signed_next"), "sign", parameters)
-        else:
-            first = Station("signed", "blocked", text("station_signed_blocked"), "sign", parameters)
-        if package and package[1].review == "signed":
-            sentence = text("station_built_done", target=package[1].target)
-            return [first, Station("built", "done", sentence, "report", {"package": package[0].name})]
-        if signed:
-            return [first, Station("built", "next", text("station_built_next"), "report", {"bundle": signed.name})]
-        if package:
-            sentence = text("station_built_unreviewed", target=package[1].target)
-            return [first, Station("built", "blocked", sentence, "report", {"package": package[0].name})]
-        return [first, Station("built", "blocked", text("station_built_blocked"), "report", parameters)]
-
-    def _signed(self, policy: Policy) -> WorkspaceFile | None:
-        """The bundle of the policy that this workspace's trust file vouches for."""
-        if self.trust is None:
-            return None
-        now = time_text(datetime.now(UTC))
-        for file, path in self.bundles:
-            try:
-                verified = inspect_bundle(read_bytes(path, "bundle"), self.trust, now, source=file.name).verified
-            except MetaInferError:
-                continue
-            if (
-                verified
-                and verified.policy.model_digest == policy.model_digest
-                and verified.policy.spec_digest == policy.spec_digest
-            ):
-                return file
-        return None
 
 
 def _read(files: Iterable[WorkspaceFile], kind: str, read: Callable[[Path], T]) -> Iterator[tuple[WorkspaceFile, T]]:
@@ -272,13 +195,6 @@ def _policy(path: Path) -> Policy:
 @kept_by_file
 def _manifest(path: Path) -> Manifest:
     return read_package(read_bytes(path, "package", PACKAGE_LIMIT), path.name).manifest
-
-
-def _trust(root: Path) -> TrustFile | None:
-    try:
-        return read_trust(trust_path(root))
-    except MetaInferError:
-        return None
 
 
 def _order(version: str) -> tuple[int, ...]:

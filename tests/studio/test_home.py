@@ -1,13 +1,21 @@
+import fcntl
+import json
+
 import pytest
+from finished import BUNDLE, LINES, PACKAGE, SPEC, decided, finished
+from fitted import PATH
 from screens import screen
 
 from hwdoc_ingest.sample.command import DATASHEET
+from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import InputError
+from metainfer_core.files import write_bytes
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.spec.yaml_file import save_spec, write_spec
 from studio.cli import lay_out_sample
+from studio.jobs import Order, jobs_folder
 from studio.stations import rows
 from studio.texts import text
 from studio.uploads import take_in_spec
@@ -123,3 +131,109 @@ def test_a_spec_file_is_kept_when_it_is_right_and_else_told_with_its_line(tmp_pa
         take_in_spec("bad.yaml", b"name: x\nversion: [1\n", tmp_path)
     with pytest.raises(InputError, match="cannot be the name of a file"):
         take_in_spec("out.yaml", data.replace(b"name: rk3588", b"name: ../../x", 1), tmp_path)
+
+
+# The way of one model, in every state that it can be in
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Copies of a workspace in which all is done."""
+
+    def made():
+        folder = tmp_path_factory.mktemp("finished")
+        finished(folder)
+        return folder
+
+    return made
+
+
+def way(workspace):
+    (row,) = [row for row in rows(workspace) if row.chip == "esp32s3"]
+    return {station.name: (station.state, station.sentence) for station in row.stations}, row
+
+
+def job_of(workspace, kind, about, status=None):
+    """A job's folder: still running if it has no status."""
+    order = Order(kind=kind, title=f"{kind} of {about}", arguments=("x",), subject=about)
+    folder = jobs_folder(workspace) / f"20300101T000000-{kind}"
+    write_bytes(folder / "order.json", order.to_json(), "job")
+    if status is not None:
+        write_bytes(folder / "end.json", json.dumps({"exit_status": status, "seconds": 1.0}).encode(), "job")
+        write_bytes(folder / "stdout", json.dumps({"error": {"what": "The chip has no room."}}).encode(), "job")
+
+
+def test_all_done_is_said_and_nothing_waits(whole, monkeypatch):
+    workspace = whole()
+    found, row = way(workspace)
+    assert {name: state for name, (state, _) in found.items()} == dict.fromkeys(found, "done")
+    assert row.next is None
+    assert found["signed"][1] == text("station_signed_done", file=BUNDLE)
+    page = screen("home", workspace, monkeypatch)
+    assert text("row_complete") in [each.value for each in page.caption]
+
+
+def test_a_decision_taken_back_makes_what_was_signed_and_built_of_it_stale(whole):
+    workspace = whole()
+    decided(workspace, ["place@x"], "withdraw")
+    found, row = way(workspace)
+    assert found["review"] == ("next", text("station_review_count", decided=8, total=9))
+    assert found["signed"] == ("blocked", text("station_signed_reopened", file=BUNDLE, count=1))
+    assert found["built"] == ("blocked", text("station_built_earlier", target="native-cpu"))
+    assert row.next.name == "review"
+
+
+def test_another_decision_approved_again_has_to_be_signed_anew(whole):
+    workspace = whole()
+    decided(workspace, ["place@x"], "tag", reason="is it read twice?")
+    assert way(workspace)[0]["review"][0] == "next"
+    decided(workspace, ["place@x"], "approve", justification=Justification.from_plain(LINES, "test"))
+    found, row = way(workspace)
+    assert found["review"][0] == "done"
+    assert found["signed"] == ("next", text("station_signed_stale", file=BUNDLE))
+    assert row.next.name == "signed"
+
+
+def test_a_missing_signer_and_a_bundle_that_is_not_trusted_are_said(whole):
+    workspace = whole()
+    (workspace / "trust.json").unlink()
+    found, _ = way(workspace)
+    assert found["review"][0] == "done"
+    assert found["signed"] == ("next", text("station_signed_nobody"))
+    assert found["built"][0] == "blocked"
+    (workspace / "trust.json").write_text("{")
+    found, _ = way(workspace)
+    assert found["review"][1].endswith(text("station_trust_broken"))
+
+
+def test_compiling_is_next_runs_or_has_failed(whole):
+    workspace = whole()
+    (workspace / PACKAGE).unlink()
+    assert way(workspace)[0]["built"] == ("next", text("station_built_next"))
+    job_of(workspace, "compile", BUNDLE, status=1)
+    found, row = way(workspace)
+    assert found["built"] == ("failed", text("station_failed", why="The chip has no room."))
+    assert (row.next.name, row.next.page, row.next.parameters) == ("built", "sign", {"policy": PATH})
+
+
+def test_a_search_that_failed_says_so_where_it_is_started_again(whole):
+    workspace = whole()
+    (workspace / PATH).unlink()
+    found, _ = way(workspace)
+    assert found["policy"] == ("next", text("station_policy_next"))
+    assert [found[name][0] for name in ("review", "signed", "built")] == ["blocked"] * 3
+    job_of(workspace, "adapt", "net.onnx", status=2)
+    found, row = way(workspace)
+    assert found["policy"] == ("failed", text("station_failed", why="The chip has no room."))
+    assert (row.next.page, row.next.parameters) == ("adapt", {"model": "net.onnx", "spec": SPEC})
+
+
+def test_what_runs_is_said_to_run(whole):
+    workspace = whole()
+    (workspace / PATH).unlink()
+    job_of(workspace, "adapt", "net.onnx")
+    with (jobs_folder(workspace) / "20300101T000000-adapt" / "alive").open("w") as alive:
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        found, row = way(workspace)
+    assert found["policy"] == ("running", text("station_policy_running"))
+    assert row.next is None
