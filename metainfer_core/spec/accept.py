@@ -6,6 +6,7 @@ until someone chooses one by its index.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from metainfer_core.errors import InputError
@@ -89,7 +90,7 @@ def apart_key(candidate: Candidate) -> str:
 
 def _keep_apart(other: dict[str, list[_Entry]], candidate: Candidate, index: int) -> None:
     key = apart_key(candidate)
-    other.setdefault(key, []).append(_Entry(index=index, path=f"other.{key}", value=_plain(candidate)))
+    other.setdefault(key, []).append(_Entry(index=index, path=f"other.{key}", value=plain_candidate(candidate)))
 
 
 def _check(draft: SpecDraft, decisions: Decisions) -> None:
@@ -151,7 +152,7 @@ def _assembled(
     accepted: set[int] = set()
     conflicts: list[Conflict] = []
     for path, kind in sorted(kinds.items()):
-        if _get(tree, path) is None:
+        if value_in(tree, path) is None:
             _put(tree, path, kind)
     for path in decisions.unknown:
         if _take_out(tree, path):
@@ -162,7 +163,7 @@ def _assembled(
             continue
         chosen = [entry for entry in entries[path] if entry.index in decisions.choose]
         group = _agreeing(chosen or entries[path])
-        standing = None if chosen or path in assumed or onto is None else _get(tree, path)
+        standing = None if chosen or path in assumed or onto is None else value_in(tree, path)
         if group is None or (standing is not None and not same(standing, group.value)):
             conflicts.append(_conflict(draft, path, entries[path], standing))
             continue
@@ -245,7 +246,8 @@ def _provenance(candidate: Candidate, decisions: Decisions) -> Provenance:
     )
 
 
-def _plain(candidate: Candidate) -> Any:
+def plain_candidate(candidate: Candidate) -> Any:
+    """What `other` holds of a candidate: its value alone, or with what else is said of it."""
     keys = ("value", "min", "typ", "max", "unit", "condition")
     plain = candidate.plain()
     said = {key: plain[key] for key in keys if key in plain}
@@ -254,7 +256,8 @@ def _plain(candidate: Candidate) -> Any:
     return said["value"] if set(said) == {"value"} else said
 
 
-def _get(tree: dict[str, Any], path: str) -> Any:
+def value_in(tree: Mapping[str, Any], path: str) -> Any:
+    """The plain value at a field path of a spec, or None."""
     found: Any = tree
     for part in _parts(path):
         found = found.get(part) if isinstance(found, dict) else None
