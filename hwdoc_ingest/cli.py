@@ -32,6 +32,9 @@ def ingest(
         list[Path], typer.Argument(metavar="DOC...", help="PDF, .xlsx, .csv, .svd, .dts, .dtsi or .dtb of one chip.")
     ],
     chip: Annotated[str, typer.Option("--chip", help="Name of the chip.")] = "",
+    known_as: Annotated[
+        str | None, typer.Option("--known-as", help="Its name in documents on several chips, where that is another.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DRAFT.yaml", help="Where the draft goes.")
     ] = None,
@@ -61,7 +64,7 @@ def ingest(
     for error in failed:
         tell(str(error))
     if output is not None and readings:
-        write_bytes(output, write_draft(draft(chip.strip(), readings)), "draft")
+        write_bytes(output, write_draft(draft(chip.strip(), readings, known_as)), "draft")
     if growing:
         growing.remove()
     answers = [_answer(path, outcome) for path, outcome in zip(documents, outcomes, strict=True)]

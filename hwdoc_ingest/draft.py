@@ -10,21 +10,57 @@ from metainfer_core.errors import DefectError
 from metainfer_core.spec.draft import Candidate, SpecDraft
 
 
-def draft(chip: str, readings: Sequence[Reading]) -> SpecDraft:
+def draft(chip: str, readings: Sequence[Reading], known_as: str | None = None) -> SpecDraft:
     """All candidates of `readings`: a repetition inside one document is merged, a conflict stays.
 
-    Candidates stand in the order of field and instance, so that what contradicts each other stands together.
+    What a document says of other chips only is left out, with a note. Candidates stand in the order of field and
+    instance, so that what contradicts each other stands together.
+
+    Args:
+        chip: The chip's name.
+        readings: What its documents say.
+        known_as: Its name in documents that speak of several chips, where that is another.
     """
+    names = tuple(_plain_name(name) for name in (chip, known_as) if name)
     keys = [reading.key for reading in readings]
     if len(set(keys)) != len(keys):
         raise DefectError(f"Two documents have the same key: {sorted(keys)}.")
-    merged = [candidate for reading in readings for candidate in merge(reading.candidates)]
+    merged = [candidate for reading in readings for candidate in merge(_of_chip(reading.candidates, names))]
     return SpecDraft(
         chip=chip,
         sources={reading.key: reading.source for reading in readings},
         candidates=tuple(sorted(merged, key=lambda candidate: (candidate.field, candidate.instance or ""))),
-        notes=tuple(f"{reading.key}: {note}" for reading in readings for note in reading.notes),
+        notes=tuple(
+            f"{reading.key}: {note}"
+            for reading in readings
+            for note in (*reading.notes, *_left_out(reading.candidates, names))
+        ),
     )
+
+
+def _plain_name(name: str) -> str:
+    """`RK3566` and `rk-3566` are one name."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _of_chip(candidates: Iterable[Candidate], names: Sequence[str]) -> Iterable[Candidate]:
+    """The candidates that are not said of other chips only."""
+    return (
+        candidate
+        for candidate in candidates
+        if candidate.chips is None or any(_plain_name(each) in names for each in candidate.chips)
+    )
+
+
+def _left_out(candidates: Sequence[Candidate], names: Sequence[str]) -> Iterable[str]:
+    """A note on what was said of other chips, naming them."""
+    chips = [candidate.chips for candidate in candidates if candidate.chips is not None]
+    other = [each for each in chips if not any(_plain_name(name) in names for name in each)]
+    if not other:
+        return
+    named = ", ".join(dict.fromkeys("/".join(each) for each in other))
+    hint = "" if len(other) < len(chips) else " None of these is this chip; --known-as gives its name in the document."
+    yield f"{len(other):,} statements on other chips are left out ({named}).{hint}"
 
 
 def merge(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -50,6 +86,8 @@ def _what_it_says(candidate: Candidate) -> tuple[object, ...]:
         candidate.strength,
         candidate.sharing,
         candidate.condition,
+        candidate.chips,
+        candidate.rule,
         candidate.source,
     )
 

@@ -10,6 +10,7 @@ from hwdoc_ingest.bind import bind
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spelling import mend_names
+from hwdoc_ingest.operator_tables import read_operator_tables
 from hwdoc_ingest.pages import Page, PdfFile
 from hwdoc_ingest.reading import Found, Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
@@ -61,7 +62,9 @@ def read_pdf_bytes(
             pages=len(pages),
             pages_by_ocr=tuple(page.number for page in pages if page.by_ocr),
         )
-        candidates = candidates_of(pages, key, tagger, progress)
+        tables = read_operator_tables(pages, key)
+        rest = [replace(page, words=(), rulings=()) if page.number in tables.pages else page for page in pages]
+        candidates = (*candidates_of(rest, key, tagger, progress), *tables.candidates)
         return Reading(key=key, source=source, candidates=candidates, notes=notes)
 
     so_far = SoFar(found, lambda pages: reading(pages, no_progress))

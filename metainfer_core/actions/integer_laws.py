@@ -65,7 +65,7 @@ def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | 
         unit = unit_for(spec, node.op_type, "int8", at=at, fall_back=unit_name is None and at is None)
         if isinstance(unit, NoUnit):
             return unit.reason
-        outside = limits_against(spec, unit, node)
+        outside = limits_against(spec, unit, node, "int8")
         if outside is not None:
             return outside
         at = unit

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from metainfer_core.graph.shapes import static_shape
+from metainfer_core.actions.node_properties import extents
+from metainfer_core.actions.operator_rules import rules_against
 from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
 
 UNIT_WORDS = {"_bytes": " bytes", "_hz": " Hz", "_gbps": " GB/s", "_us": " µs", "_cycles": " cycles", "_bits": " bits"}
@@ -46,41 +47,22 @@ def reads_floats(unit: ComputeUnit) -> bool:
     return unit.kind == "cpu" or any("float" in data_type or data_type == "tf32" for data_type in unit.data_types)
 
 
-def limits_against(spec: HardwareSpec, name: str, node: ir.Node) -> str | None:
-    """The first attribute of the node that lies outside what the unit's operator table allows."""
+def limits_against(spec: HardwareSpec, name: str, node: ir.Node, data_type: str | None = None) -> str | None:
+    """The first thing about the node that lies outside what the unit's operator table allows."""
     limits = spec.compute_units[name].operators.limits.get(node.op_type, {})
     for attribute, limit in limits.items():
         field = f"compute_units.{name}.operators.limits.{node.op_type}.{attribute}"
         for extent in _extents(node, attribute):
             if (limit.min is not None and extent < limit.min) or (limit.max is not None and extent > limit.max):
                 return f"{node.name} has {attribute} {extent}; {name} runs {limit.low:g} to {limit.high:g} ({field})."
-    return None
+    return rules_against(spec, name, node, data_type)
 
 
 def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:
     """What a node has of a limited attribute; empty for attributes that the product does not know."""
-    weight = static_shape(node.inputs[1]) if len(node.inputs) > 1 and node.inputs[1] is not None else None
-    kernel = tuple(node.attributes.get_ints("kernel_shape", ()) or (weight or ())[2:])
-    strides, pads = (tuple(node.attributes.get_ints(name, ())) for name in ("strides", "pads"))
-    shape = tuple(static_shape(node.inputs[0]) or ()) if node.inputs[0] is not None else ()
-    group = node.attributes.get_int("group", 1)
-    is_depthwise = group > 1 and shape[1:2] == (group,)
-    known: dict[str, tuple[int, ...]] = {
-        "kernel_h": kernel[-2:-1],
-        "kernel_w": kernel[-1:],
-        "stride_h": strides[-2:-1],
-        "stride_w": strides[-1:],
-        "pad": pads,
-        "dilation": tuple(node.attributes.get_ints("dilations", ())),
-        "group": (group,),
-        "in_channels": shape[1:2],
-        "in_height": shape[2:3],
-        "in_width": shape[3:4],
-        "depthwise_kernel_h": kernel[-2:-1] if is_depthwise else (),
-        "depthwise_kernel_w": kernel[-1:] if is_depthwise else (),
-        "out_channels": tuple((static_shape(node.outputs[0]) or ())[1:2]),
-    }
-    return known.get(attribute, ())
+    if attribute.startswith("depthwise_"):
+        return _extents(node, attribute.removeprefix("depthwise_")) if extents(node, "depthwise") == (1,) else ()
+    return tuple(extent for extent in extents(node, attribute) if isinstance(extent, int))
 
 
 def ranked_units(spec: HardwareSpec, data_type: str) -> list[str]:

@@ -96,6 +96,10 @@ def bind(
     if not name:
         return None
     path = pattern.replace(placeholder[0], name)
+    if path.endswith("{rule}"):
+        if not re.fullmatch(r"[A-Za-z][\w+-]*\.[A-Za-z]\w*", instance or ""):
+            return None
+        path = path.replace("{rule}", str(instance))
     if path.endswith("{type}"):
         kind_of_data = data_type(f"{candidate.condition or ''} {instance or ''}")
         if not kind_of_data:

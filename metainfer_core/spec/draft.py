@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from metainfer_core.spec.operators import OperatorRule
 from metainfer_core.values import FrozenMap, Value
 
 Scalar = str | int | float | bool
@@ -24,6 +25,10 @@ class Candidate(Value):
     strength: Literal["must", "recommended"] | None = None
     sharing: Literal["shared", "per_core"] | None = None
     condition: str | None = None
+    chips: tuple[str, ...] | None = None
+    """The chips that the document says this of; None: it does not part them."""
+    rule: OperatorRule | None = None
+    """The row of an operator table, typed; `instance` is then the operator and the rule's name (`Conv.kernel_h`)."""
     source: str
     """Key of the document in the draft's `sources`."""
     page: int | str | None = None

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from metainfer_core.spec.operators import OperatorRule
 from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, sha256
 
 Address = Annotated[str, pydantic.StringConstraints(pattern=r"^0x[0-9a-f]+$")]
@@ -88,6 +89,8 @@ class Operators(Value):
     """Chains of operators that run as one, such as (Conv, Relu); None: not known."""
     limits: FrozenMap[FrozenMap[Quantity]] = {}
     """Operator to attribute to the range that the unit runs, such as Conv: kernel_h: {min: 1, max: 31}."""
+    rules: FrozenMap[FrozenMap[OperatorRule]] | None = None
+    """Operator to name to typed condition, as operator tables give them."""
 
     def runs(self, op_type: str) -> bool:
         """Whether the unit runs nodes of this operator type."""

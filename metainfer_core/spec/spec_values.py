@@ -36,6 +36,8 @@ def spec_value(candidate: Candidate, path: str) -> list[tuple[str, Any]]:
     shape = shape_at(path)
     if shape is None:
         raise NotRepresentable(path)
+    if candidate.rule is not None:
+        return [(path, candidate.rule.model_dump(mode="json", exclude_defaults=True))]
     found = [(path, _converted(candidate, shape, path))]
     parent, _, last = path.rpartition(".")
     if candidate.sharing and last == "size_bytes" and shape_at(f"{parent}.sharing_mode"):
@@ -112,6 +114,8 @@ def _factor(candidate: Candidate, path: str) -> float:
 
 
 def _item(item: Any, shape: Shape, path: str) -> Any:
+    if shape.item and shape.item.kind == "list" and isinstance(item, str):
+        return item.split("+")  # a chain of operators: Conv+Relu
     if shape.item and shape.item.kind == "choice":
         name = DATA_TYPES.get(str(item).lower().replace(" ", ""), str(item))
         if name not in shape.item.choices:
