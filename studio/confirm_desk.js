@@ -54,7 +54,7 @@ class Desk {
   compare() {
     const before = this.data.before
     this.places = before ? [...this.read, ...before.vanished] : this.read
-    for (const place of before ? this.places : []) Object.assign(place, before.places[place.key])
+    for (const place of this.read) Object.assign(place, { was: "", change: "", same: null }, before && before.places[place.key])
     this.byKey = new Map(this.places.map(place => [place.key, place]))
     this.pages = new Map()
     for (const place of this.places) for (const reading of place.readings) {

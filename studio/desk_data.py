@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from metainfer_core.spec.draft import SpecDraft
+from studio.before import before, before_data
 from studio.decision_log import Recorded
 from studio.desk_routes import places_link, value_link
 from studio.documents import document_with
@@ -41,6 +42,7 @@ KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 """Every key once: what it does, the names browsers give it, and how it is shown. 1 to 9 choose a reading."""
 
 WORDS = "desk_"
+DESK_GROUPS = ("all", *GROUPS, "conflicts", "changed", "missing")
 _SHOWN_AS = {".pdf": "pdf", ".svd": "text", ".dts": "text", ".dtsi": "text", ".csv": "text"}
 
 
@@ -90,7 +92,8 @@ def desk_data(
         "actor": actor,
         "cursor": view.place,
         "group": view.group,
-        "groups": [{"key": key, "title": text(f"group_{key}")} for key in ("all", *GROUPS, "conflicts", "missing")],
+        "groups": [{"key": key, "title": text(f"group_{key}")} for key in DESK_GROUPS],
+        "before": before_data(draft, before(draft, name, workspace)),
         "standing": {
             key: {"kind": each.kind, "actor": each.actor, "index": each.index, "given": each.given}
             for key, each in standing(log).items()

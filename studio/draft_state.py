@@ -89,7 +89,8 @@ def fault(draft: SpecDraft, decision: Decision) -> str:
     known = {place.key: place for place in (*places(draft), *missing(draft))}
     for key in decision.places:
         place = known.get(key)
-        if place is None and decision.kind not in ("edit", "undo"):
+        by_hand = decision.kind == "edit" or (decision.kind == "unknown" and shape_at(key) is not None)
+        if place is None and decision.kind != "undo" and not by_hand:
             return f"The draft has no place {key}."
         if decision.kind == "accept" and (place is None or decision.choices.get(key) not in place.indexes):
             return f"{key}: this reading is not one of the draft's for this place."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.accept import accept
+from metainfer_core.spec.carry_over import with_own_keys
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.edit import keep_comments
 from metainfer_core.spec.library import Entry, entries
@@ -62,7 +63,8 @@ def save_version(
     if path.exists():
         raise InputError(f"{path.name} is there already.", "A version is never changed.", "Choose a higher version.")
     before = read_spec(onto) if onto else None
-    accepted = accept(draft, decisions_of(draft, stands, person, draft.chip, version, reason), before)
+    decided = decisions_of(draft, stands, person, draft.chip, version, reason)
+    accepted = accept(with_own_keys(draft, before) if before else draft, decided, before)
     if onto:
         keep_comments(onto, accepted.spec, path)
     else:

@@ -53,3 +53,17 @@ def desk(page):
     """What the screen hands to the desk."""
     (element,) = [each for each in page.get("bidi_component") if each.proto.component_name == "confirm_desk"]
     return json.loads(element.proto.json)
+
+
+def revised_draft():
+    """The next revision of the sheet: a page earlier, other ROM and DMA, no clock, a rated power."""
+    return SpecDraft(
+        chip="tarn",
+        sources={"sheet": DraftSource(title="Sheet", document_digest="sha256:" + "1" * 64, file_name="sheet.pdf")},
+        candidates=(
+            _read("dma.channels", 16, "count", 0.99, 2, "16 channels"),
+            _read("memory.rom.size_bytes", 65536, "B", 0.9, 4, "64 KB boot ROM", 20.0, instance="boot ROM"),
+            _read("memory.otp.size_bits", 4096, "bit", 0.5, 4, "4 Kbit"),
+            _read("power.max_w", 3.5, "W", 0.9, 5, "3.5 W"),
+        ),
+    )
