@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from studio.corrections import all_corrections, export_corrections
 from studio.frame import is_page
 from studio.growing import growing_drafts
 from studio.job_view import EVERY, job_list
@@ -29,6 +30,7 @@ def draw() -> None:
     job_list(("ingest",))
     _growing()
     _drafts(drafts, bool(manuals))
+    _corrections()
 
 
 def _give(manuals: list[WorkspaceFile]) -> None:
@@ -79,6 +81,18 @@ def _chip_of(name: str) -> str:
             break
         kept.append(word)
     return "_".join(kept[:4])[:60]
+
+
+def _corrections() -> None:
+    count = len(all_corrections())
+    if count and st.button(
+        text("corrections_write", count=count),
+        key="corrections",
+        icon=":material/school:",
+        help=text("corrections_help"),
+    ):
+        path, count = export_corrections()
+        st.success(text("corrections_written", count=count, file=path.name))
 
 
 def _growing() -> None:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     # Manuals
+    "corrections_help": {
+        "en": "What you rejected or gave instead, with the words of the page, as examples that the reader can be "
+        "trained with: python -m hwdoc_ingest.train --corrections FILE"
+    },
+    "corrections_write": {"en": "Write down the {count} corrections, to train the reader"},
+    "corrections_written": {"en": "{file} in the workspace holds {count} corrections."},
     "draft_chip": {"en": "Chip"},
     "draft_confirm": {"en": "Confirm"},
     "draft_confirmed": {"en": "Decided"},
