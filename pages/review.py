@@ -39,8 +39,9 @@ def main() -> None:
         return
     if found.model is None:
         st.warning(text("policy_without_model"))
-    desk = _desk(found)
-    take(found, desk, person())
+    who = person()
+    desk = _desk(found, who)
+    take(found, desk, who)
     review = review_of(found)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
@@ -58,7 +59,7 @@ def main() -> None:
         draw_card(chosen, found.spec.spec if found.spec else None, found.policy.calibration)
         _neighbours(found, chosen.action.nodes or (chosen.action.node_id,))
     with right:
-        draw_verdict(found, review, chosen, desk, person())
+        draw_verdict(found, review, chosen, desk, who)
 
 
 def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
@@ -77,12 +78,12 @@ def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
         st.rerun()
 
 
-def _desk(found: Subject) -> Desk:
-    """What this window knows of the review of one policy."""
-    key = "queue_" + hashlib.sha256(str(found.path).encode()).hexdigest()[:10]
+def _desk(found: Subject, who: str) -> Desk:
+    """What this window knows of one person's review of one policy; at first, what they left half-typed."""
+    key = "queue_" + hashlib.sha256(f"{found.path} {who}".encode()).hexdigest()[:10]
     desks: dict[str, Desk] = st.session_state.setdefault("desks", {})
     if key not in desks:
-        typed = read_typed(key, person())
+        typed = read_typed(key, who)
         forms = {each.action: (each.verb, each.version) for each in typed.values() if each.open and each.verb in FORMS}
         desks[key] = Desk(key, typed=typed, forms=forms)
     return desks[key]
