@@ -14,8 +14,13 @@ from studio.workspace import choose_workspace, workspace_folder
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-inline: 1.75rem; }
+[data-testid="stSliderThumbValue"], [data-testid="stTab"][aria-selected="true"] *,
+[data-baseweb="tab"][aria-selected="true"] *,
+[data-testid^="stBaseButton-segmented_controlActive"] *, [data-testid^="stBaseButton-pillsActive"] * {
+  color: light-dark(#0b63a8, #7cbcf0) !important; }
 </style>"""
-"""Less room around what people read; no setting of the theme does this."""
+"""Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
+the theme cannot be both that and the ground under white letters."""
 PAGES_FOLDER = Path(__file__).parents[1] / "pages"
 
 ICON = Path(__file__).with_name("icon.svg")
@@ -25,6 +30,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("home", ":material/home:"),
     ("manuals", ":material/menu_book:"),
     ("confirm", ":material/fact_check:"),
+    ("specs", ":material/memory:"),
     ("model", ":material/account_tree:"),
     ("adapt", ":material/tune:"),
     ("review", ":material/rate_review:"),

@@ -33,6 +33,8 @@ SCREENS = {
     "home": "",
     "manuals": "manuals",
     "confirm": "confirm",
+    "specs": "specs",
+    "spec": f"specs?spec={SPEC}",
     "model": f"model?model={MODEL}&spec={SPEC}&node=Conv%401",
     "adapt": f"adapt?model={MODEL}&spec={SPEC}",
     "review": f"review?policy={POLICY}&action=quantize%40Conv%401",

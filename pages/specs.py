@@ -1,0 +1,231 @@
+"""Specs: the library, and one spec with its picture, its fields and their sources, findings, and what differs."""
+
+from __future__ import annotations
+
+import datetime
+
+import pandas as pd
+import streamlit as st
+
+from metainfer_core.spec.diff import Change, diff
+from studio.chip_drawing import chip_drawing
+from studio.crops import crop_of
+from studio.markup import draw, draw_style
+from studio.picture import draw_picture
+from studio.plain_words import plain_words
+from studio.spec_library import (
+    Shelved,
+    affected,
+    age_days,
+    counted,
+    fields,
+    findings,
+    is_stale,
+    policies_of,
+    shelf,
+    uses,
+)
+from studio.texts import text
+
+SEVERITY = {"error": ":material/error:", "warning": ":material/warning:", "note": ":material/info:"}
+TABLE_HEIGHT = 460
+
+
+def main() -> None:
+    """The screen."""
+    draw_style()
+    known = shelf()
+    asked = st.query_params.get("spec", "")
+    found = next((each for each in known if each.reference == asked), None)
+    if found is None:
+        st.title(text("page_specs"))
+        _library(known)
+    else:
+        _one(found, known)
+
+
+def _library(known: tuple[Shelved, ...]) -> None:
+    if not known:
+        st.markdown(text("spec_none"))
+        return
+    today = datetime.datetime.now(datetime.UTC).date()
+    policies = policies_of()
+    rows = []
+    for each in known:
+        age = age_days(each.spec, today)
+        number = counted(findings(each, today))
+        clean = not number["error"] and not number["warning"]
+        state = text("spec_findings_counted", errors=number["error"], warnings=number["warning"])
+        checked = text("spec_checked_never") if age is None else text("spec_checked_days", days=age)
+        rows.append(
+            {
+                text("spec_chip"): each.spec.name,
+                text("spec_version"): each.spec.version,
+                text("spec_values"): each.values,
+                text("spec_checked"): ("△ " if is_stale(each.spec, today) else "") + checked,
+                text("spec_state"): "✓ " + text("spec_findings_none") if clean else f"! {state}",
+                text("spec_used"): len(uses(policies, each.digest)),
+                text("spec_file"): each.reference,
+            }
+        )
+    chosen = st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        width="stretch",
+        on_select="rerun",
+        selection_mode="single-row",
+        key="specs",
+    )
+    label = st.selectbox(
+        text("spec_open"), [each.reference for each in known], index=None, key="open", placeholder=text("page_specs")
+    )
+    rows_chosen = chosen.selection.rows
+    if rows_chosen or label:
+        st.query_params["spec"] = label or known[rows_chosen[0]].reference
+        st.rerun()
+
+
+def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
+    spec, today = found.spec, datetime.datetime.now(datetime.UTC).date()
+    left, right = st.columns([5, 1], vertical_alignment="bottom")
+    left.title(plain_words(found.label))
+    if right.button(text("spec_all"), icon=":material/list:", key="all", width="stretch"):
+        del st.query_params["spec"]
+        st.rerun()
+    number = counted(findings(found, today))
+    by = sorted({place.accepted_by for place in spec.provenance.values() if place.accepted_by})
+    age = age_days(spec, today)
+    parts = [
+        f"{text('spec_file')}: {found.reference}",
+        f"{text('spec_values')}: {found.values}",
+        f"{text('spec_checked')}: "
+        + (text("spec_checked_never") if age is None else text("spec_checked_days", days=age)),
+        f"{text('spec_people')}: {', '.join(by) or '–'}",
+    ]
+    st.caption(plain_words(" · ".join(parts)))
+    if is_stale(spec, today):
+        st.warning(text("spec_stale"), icon=":material/history:")
+    count = number["error"] + number["warning"]
+    chip, table, faults, compare = st.tabs(
+        [text("spec_chip"), text("spec_fields"), text("spec_findings") + f" ({count})", text("spec_compare")],
+        on_change="rerun", key="view",
+    )  # fmt: skip
+    with chip:
+        if chip.open:
+            _picture(found)
+    with table:
+        if table.open:
+            _fields(found)
+    with faults:
+        if faults.open:
+            _findings(found, today)
+    with compare:
+        if compare.open:
+            _compare(found, [each for each in known if each.reference != found.reference])
+
+
+def _picture(found: Shelved) -> None:
+    drawing = chip_drawing(found.spec)
+    st.caption(text("spec_picture_hint"))
+    picked = draw_picture("chip", key="chip", drawing=drawing, name=found.label)
+    if picked:
+        st.session_state["picked_part"] = picked
+    for sentence in drawing.loose:
+        st.caption(plain_words(sentence))
+    part = st.session_state.get("picked_part", "")
+    if part:
+        rows = [each for each in fields(found.spec) if each.path.startswith(part + ".")]
+        st.markdown(f"**{plain_words(part)}**")
+        for each in rows:
+            name = each.path.removeprefix(part + ".")
+            st.caption(plain_words(f"{name}: {each.value}" + (f" · {each.source}" if each.source else "")))
+
+
+def _fields(found: Shelved) -> None:
+    words = st.text_input(text("spec_find"), key="find", max_chars=80).strip().lower()
+    rows = [each for each in fields(found.spec) if words in f"{each.path} {each.value} {each.source}".lower()]
+    frame = pd.DataFrame(
+        [
+            {
+                text("spec_field"): each.path,
+                text("spec_value"): each.value,
+                text("spec_source"): text("spec_assumed", reason=each.source) if each.is_assumed else each.source,
+                text("spec_confidence"): each.confidence,
+                text("spec_people"): each.accepted_by,
+            }
+            for each in rows
+        ]
+    )
+    chosen = st.dataframe(
+        frame, hide_index=True, width="stretch", height=TABLE_HEIGHT, on_select="rerun", selection_mode="single-row",
+        key=f"fields-{words}",
+    )  # fmt: skip
+    if not chosen.selection.rows:
+        st.caption(text("spec_choose_field"))
+        return
+    field = rows[chosen.selection.rows[0]]
+    st.markdown(f"**{plain_words(field.path)}**: {plain_words(field.value)}")
+    place = found.spec.provenance.get(field.path)
+    if place and place.text:
+        st.markdown(f"> {plain_words(place.text)}")
+    crop = crop_of(found.spec, field.path)
+    if crop:
+        draw("crop", crop=crop)
+    else:
+        st.caption(plain_words(field.source) if field.is_assumed else text("spec_no_page"))
+
+
+def _findings(found: Shelved, today: datetime.date) -> None:
+    every = findings(found, today)
+    if not every:
+        st.success(text("spec_clean"))
+    for finding in every:
+        with st.container(border=True):
+            line = text("spec_finding_line", line=finding.line)
+            st.markdown(
+                f"{SEVERITY[finding.severity]} **{finding.code}** · {finding.severity} · {line} · "
+                f"{plain_words(finding.path)}"
+            )
+            st.markdown(plain_words(finding.message))
+            if finding.fix:
+                st.caption(plain_words(text("spec_finding_fix", fix=finding.fix)))
+
+
+def _compare(found: Shelved, others: list[Shelved]) -> None:
+    if not others:
+        st.caption(text("spec_one_version"))
+        return
+    own = [each for each in others if each.spec.name == found.spec.name]
+    ordered = own[::-1] + [each for each in others if each not in own]
+    reference = st.selectbox(text("spec_compare_with"), [each.reference for each in ordered], key="other")
+    other = next(each for each in ordered if each.reference == reference)
+    changes = diff(other.spec, found.spec)
+    policies = policies_of()
+    for one in (other, found):
+        names = uses(policies, one.digest)
+        if names and other.digest != found.digest:
+            st.caption(plain_words(text("spec_bound", label=one.label, names=", ".join(names))))
+    if not changes:
+        st.success(text("spec_no_changes"))
+        return
+    used = affected(changes, policies, (other.digest, found.digest))
+    frame = pd.DataFrame(
+        [
+            {
+                text("spec_field"): change.path,
+                text("spec_before", label=other.label): _said(change, before=True),
+                text("spec_after", label=found.label): _said(change, before=False),
+                text("spec_affected"): ", ".join(used[change.path]),
+            }
+            for change in changes
+        ]
+    )
+    st.dataframe(frame, hide_index=True, width="stretch", height=TABLE_HEIGHT, key="changes")
+
+
+def _said(change: Change, before: bool) -> str:
+    value, assumed = (change.before, change.assumed_before) if before else (change.after, change.assumed_after)
+    return "–" if value is None else f"{value} (" + text("spec_is_assumed") + ")" if assumed else value
+
+
+main()
