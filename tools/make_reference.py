@@ -31,8 +31,8 @@ from metainfer_core.cli import build_app, validator
 from metainfer_core.codegen.catalog import BACKENDS
 from metainfer_core.files import write_bytes
 from metainfer_core.numerics.signatures import SIGNATURES, Signature
+from metainfer_core.spec.error_classes import CLASSES
 from metainfer_core.spec.field_shapes import SPEC, Shape
-from metainfer_core.spec.findings import CLASSES
 from metainfer_core.spec.quantities import key_unit
 
 ROOT = Path(__file__).parents[1]
@@ -288,11 +288,17 @@ def _fields(shape: Shape, prefix: str) -> Iterator[tuple[str, str, str, str]]:
 def validator_page() -> Iterator[str]:
     yield "# Classes of `hwdoc-validator`"
     yield (
-        "HW014, HW015 against the page, and HW017 need the document (`--manual DOC`); the others need the spec alone. "
-        "Exit status 0 where no error was found, 1 with errors (`--strict`: with warnings too), 2 on bad usage."
+        "HW014, HW015 against the page, and HW017 need the document (`--manual DOC`, extra `ingest`); the others need "
+        "the spec alone. Exit status 0 where no error was found, 1 with errors (`--strict`: with warnings too), 2 on "
+        "bad usage. `--fix` makes the fixes that cannot change what the file means; comments stay. A code never "
+        "changes its meaning."
     )
-    rows = [f"| {code} | {what} |" for code, what in CLASSES.items()]
+    rows = [f"| [{code}](#{code.lower()}) | {each.title} |" for code, each in CLASSES.items()]
     yield "\n".join(["| code | what is wrong |", "|---|---|", *rows])
+    for code, each in CLASSES.items():
+        yield f"## {code}"
+        yield f"**{each.title[0].upper()}{each.title[1:]}.** {each.why}"
+        yield f"Bad:\n\n```yaml\n{each.bad}```\n\nGood:\n\n```yaml\n{each.good}```"
 
 
 def ingest_fields_page() -> Iterator[str]:

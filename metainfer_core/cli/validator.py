@@ -12,8 +12,9 @@ import typer
 
 from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes
+from metainfer_core.files import alone, read_bytes, write_bytes
 from metainfer_core.spec.findings import Finding
+from metainfer_core.spec.safe_fixes import fixed
 from metainfer_core.spec.sarif import sarif
 from metainfer_core.spec.strict_yaml import BYTES_LIMIT
 from metainfer_core.spec.validate import in_order, validate
@@ -50,6 +51,9 @@ def check(
     output_format: Annotated[
         str, typer.Option("--format", metavar="text|json|sarif", help="How the findings are printed.")
     ] = "text",
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make the fixes that cannot change what the file means; comments stay.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
     json: console.Json = False,
 ) -> None:
@@ -57,12 +61,23 @@ def check(
     if output_format not in ("text", "json", "sarif"):
         raise typer.BadParameter(f"{output_format!r} is not one of text, json, sarif.", param_hint="--format")
     chosen: Any = "json" if json else output_format
+    mended = {str(path): _mend(path) for path in specs} if fix else {}
     with console.progress("validate") as progress:
         found = {str(path): findings_of(path, manuals or (), progress) for path in specs}
     everything = [finding for findings in found.values() for finding in findings]
-    _print(chosen, found, bool(manuals))
+    _print(chosen, found, mended, bool(manuals))
     failing = ("error", "warning") if strict else ("error",)
     console.verdict(any(finding.severity in failing for finding in everything))
+
+
+def _mend(path: Path) -> tuple[Finding, ...]:
+    """Makes the safe fixes in one file; what was mended."""
+    with alone(path):
+        data = read_bytes(path, "hardware spec", BYTES_LIMIT)
+        result = fixed(data, str(path), datetime.date.today())
+        if result.data != data:
+            write_bytes(path, result.data, "hardware spec")
+    return result.mended
 
 
 def findings_of(path: Path, manuals: Sequence[Path], progress: console.ProgressCallback) -> tuple[Finding, ...]:
@@ -83,17 +98,28 @@ def findings_of(path: Path, manuals: Sequence[Path], progress: console.ProgressC
     return in_order(found)
 
 
-def _print(chosen: Literal["text", "json", "sarif"], found: dict[str, tuple[Finding, ...]], with_manual: bool) -> None:
+Found = dict[str, tuple[Finding, ...]]
+"""Path to what was found in the file."""
+
+
+def _print(chosen: Literal["text", "json", "sarif"], found: Found, mended: Found, with_manual: bool) -> None:
     if chosen == "sarif":
         streams.answer(console.json_text(sarif(found, version("meta-infer")), indent=2))
         return
-    listed = [{"file": path, **finding.plain()} for path, findings in found.items() for finding in findings]
-    data = {"findings": listed, "files": list(found), "with_manual": with_manual}
-    console.emit(chosen == "json", data, _text(found, with_manual))
+    data = {"findings": _listed(found), "mended": _listed(mended), "files": list(found), "with_manual": with_manual}
+    console.emit(chosen == "json", data, _text(found, mended, with_manual))
 
 
-def _text(found: dict[str, tuple[Finding, ...]], with_manual: bool) -> str:
-    lines = []
+def _listed(found: Found) -> list[dict[str, Any]]:
+    return [{"file": path, **finding.plain()} for path, findings in found.items() for finding in findings]
+
+
+def _text(found: Found, mended: Found, with_manual: bool) -> str:
+    lines = [
+        f"{path}:{finding.line}:{finding.column}: mended {finding.code}: {finding.message}"
+        for path, findings in mended.items()
+        for finding in findings
+    ]
     for path, findings in found.items():
         for finding in findings:
             place = f"{path}:{finding.line}:{finding.column}"

@@ -8,27 +8,16 @@ from metainfer_core.values import Value
 
 Severity = Literal["error", "warning", "note"]
 
-CLASSES: dict[str, str] = {
-    "HW000": "not readable as strict YAML",
-    "HW001": "missing required field",
-    "HW002": "unknown key",
-    "HW003": "wrong type",
-    "HW004": "missing or unknown unit",
-    "HW005": "unit of the wrong dimension",
-    "HW006": "ambiguous unit",
-    "HW007": "implausible value",
-    "HW008": "broken range",
-    "HW009": "bare number where a range is needed",
-    "HW010": "sharing not declared",
-    "HW011": "hard and soft limits confused",
-    "HW012": "fields contradict each other",
-    "HW013": "alignment not a power of two, or against the line size",
-    "HW014": "contradicts the manual",
-    "HW015": "not found in the manual, or provenance does not match the page",
-    "HW016": "stale or missing verification, or file name against version",
-    "HW017": "the manual's condition is not carried into the spec",
-}
-"""Code to class of error. HW014, HW015 and HW017 need the document; hwdoc_ingest finds them."""
+
+class Mend(Value):
+    """A change of the file that cannot change what it means to say, so that a program may make it."""
+
+    place: tuple[str | int, ...]
+    """Where the key or the value stands, as keys and indexes from the top of the file."""
+    of_key: bool = False
+    """Whether the key is replaced, and not the value."""
+    text: str
+    """The YAML that takes its place."""
 
 
 class Finding(Value):
@@ -43,3 +32,5 @@ class Finding(Value):
     column: int
     message: str
     fix: str
+    mend: Mend | None = None
+    """The fix, where a program can make it safely (`--fix`)."""

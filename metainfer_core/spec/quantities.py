@@ -250,6 +250,31 @@ def ambiguity(text: str) -> str:
     return ""
 
 
+_SIZES = {UNITS[name].factor: name for name in ("KiB", "MiB", "GiB", "TiB")}
+
+
+def unambiguous(text: str) -> str:
+    """The same quantity in units that nobody takes for others (`512 KB` → `512 KiB`), or an empty text.
+
+    Bits that may have been meant as bytes have none: only people know.
+    """
+    match = _QUANTITY.match(text.strip())
+    clear = text.strip()
+    for name in ("unit2", "unit1"):
+        found = unit(match[name] or "") if match else None
+        if match is None or found is None or not found.doubt:
+            continue
+        if found.dimension == "information" and found.factor in _SIZES:
+            spelling = _SIZES[found.factor]
+        elif found.dimension == "bandwidth" and found.name.endswith("Bps"):
+            spelling = found.name.replace("Bps", "B/s")
+        else:
+            return ""
+        blank = "" if clear[match.start(name) - 1 : match.start(name)].isspace() else " "
+        clear = clear[: match.start(name)] + blank + spelling + clear[match.end(name) :]
+    return clear if clear != text.strip() else ""
+
+
 def _plain(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else repr(float(value))
 

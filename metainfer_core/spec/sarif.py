@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from metainfer_core.spec.findings import CLASSES, Finding
+from metainfer_core.spec.error_classes import CLASSES
+from metainfer_core.spec.findings import Finding
 
 
 def sarif(findings: Mapping[str, Iterable[Finding]], tool_version: str) -> dict[str, Any]:
     """One SARIF log for the findings of several files, keyed by path."""
-    rules = [{"id": code, "shortDescription": {"text": title}} for code, title in CLASSES.items()]
+    rules = [
+        {
+            "id": each.code,
+            "shortDescription": {"text": each.title},
+            "fullDescription": {"text": each.why},
+            "help": {"text": f"Bad:\n{each.bad}\nGood:\n{each.good}"},
+        }
+        for each in CLASSES.values()
+    ]
     order = {code: index for index, code in enumerate(CLASSES)}
     results = [_result(path, finding, order) for path in findings for finding in findings[path]]
     return {

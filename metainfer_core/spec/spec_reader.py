@@ -9,9 +9,17 @@ from typing import Any
 from metainfer_core.errors import InputError
 from metainfer_core.spec.aliases import good_form
 from metainfer_core.spec.field_shapes import SPEC, Shape, shape_at, unit_key
-from metainfer_core.spec.findings import Finding, Severity
+from metainfer_core.spec.findings import Finding, Mend, Severity
 from metainfer_core.spec.hardware_spec import Quantity
-from metainfer_core.spec.quantities import Fault, QuantityError, ambiguity, key_unit, number, parse_quantity
+from metainfer_core.spec.quantities import (
+    Fault,
+    QuantityError,
+    ambiguity,
+    key_unit,
+    number,
+    parse_quantity,
+    unambiguous,
+)
 from metainfer_core.spec.strict_yaml import Document, Path
 
 _CODE_OF_FAULT: dict[Fault, str] = {
@@ -26,6 +34,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SPREAD = ("min", "typ", "mean", "max", "std", "strength")
 _FREE_NAMES = ("provenance", "assumed", "other", "sources")
 """Maps whose keys are paths, document field names or titles."""
+_BOOLEANS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 ABSENT = object()
 """What stands in place of a value that was faulty or null."""
 
@@ -50,7 +59,17 @@ class SpecReader:
             found["assumed"] = self._merge_assumed(found, assumed)
         return found
 
-    def _find(self, code: str, path: Path, message: str, fix: str, severity: Severity = "error") -> None:
+    def _find(
+        self,
+        code: str,
+        path: Path,
+        message: str,
+        fix: str,
+        severity: Severity = "error",
+        mend: str = "",
+        of_key: bool = False,
+    ) -> None:
+        """A finding at the place of a path; `mend` is what can safely stand there instead of the value (or key)."""
         mark = self.document.mark(path)
         self.findings.append(
             Finding(
@@ -61,6 +80,7 @@ class SpecReader:
                 column=mark.column,
                 message=message,
                 fix=fix,
+                mend=Mend(place=path, text=mend, of_key=of_key) if mend else None,
             )
         )
 
@@ -119,7 +139,7 @@ class SpecReader:
             case "integer" | "number":
                 return self._number(shape, data, path, key)
             case "boolean":
-                return data if isinstance(data, bool) else self._wrong_type(path, key, "true or false", data)
+                return self._boolean(data, path, key)
             case "choice":
                 return self._choice(shape, data, path, key)
             case "text":
@@ -142,7 +162,7 @@ class SpecReader:
         found: dict[str, Any] = {}
         for key, value in data.items():
             if key not in fields:
-                self._unknown_key((*path, key), key, tuple(fields), value)
+                self._unknown_key((*path, key), key, tuple(fields), value, tuple(data))
                 continue
             read = self._value(fields[key], value, (*path, key), key)
             if read is not ABSENT:
@@ -175,7 +195,8 @@ class SpecReader:
 
     def _list(self, shape: Shape, data: object, path: Path, key: str) -> Any:
         if not isinstance(data, list) or shape.item is None:
-            return self._wrong_type(path, key, "a list", data, f"Write {key}: [{data}]." if data else "")
+            fix = f"Write {key}: [{data}]." if data else ""
+            return self._wrong_type(path, key, "a list", data, fix, _one_item(shape, data))
         read = [self._value(shape.item, value, (*path, index), key) for index, value in enumerate(data)]
         return [value for value in read if value is not ABSENT]
 
@@ -244,7 +265,12 @@ class SpecReader:
             severity, fix = "error", "Write B for bytes, bit for bits: KiB or Kbit, GB/s or Gbit/s."
         elif "/s" in doubt:
             fix = "Write B/s for bytes, bit/s for bits."
-        self._find("HW006", path, f"{key}: {doubt} ({text!r}).", fix, "error" if severity == "error" else "note")
+        if severity == "error":
+            self._find("HW006", path, f"{key}: {doubt} ({text!r}).", fix)
+            return
+        clear = unambiguous(text)
+        mend = clear if clear and parse_quantity(clear, key_unit(key)) == parse_quantity(text, key_unit(key)) else ""
+        self._find("HW006", path, f"{key}: {doubt} ({text!r}).", fix, "note", mend)
 
     def _number(self, shape: Shape, data: object, path: Path, key: str) -> Any:
         if isinstance(data, str):
@@ -274,16 +300,27 @@ class SpecReader:
     def _choice(self, shape: Shape, data: object, path: Path, key: str) -> Any:
         if data in shape.choices:
             return data
-        near = difflib.get_close_matches(str(data), [str(choice) for choice in shape.choices], 1, 0.6)
+        near = difflib.get_close_matches(str(data).lower(), [str(choice) for choice in shape.choices], 1, 0.6)
         expected = f"one of: {', '.join(str(choice) for choice in shape.choices)}"
-        return self._wrong_type(path, key, expected, data, f"Did you mean {near[0]}?" if near else "")
+        fix = f"Did you mean {near[0]}?" if near else ""
+        same = [choice for choice in shape.choices if isinstance(data, str) and str(choice).lower() == data.lower()]
+        return self._wrong_type(path, key, expected, data, fix, same[0] if len(same) == 1 else "")
 
-    def _wrong_type(self, path: Path, key: str, expected: str, data: object, fix: str = "") -> Any:
+    def _boolean(self, data: object, path: Path, key: str) -> Any:
+        if isinstance(data, bool):
+            return data
+        word = _BOOLEANS.get(data.lower(), "") if isinstance(data, str) else ""
+        return self._wrong_type(path, key, "true or false", data, f"Write {word}." if word else "", word)
+
+    def _wrong_type(self, path: Path, key: str, expected: str, data: object, fix: str = "", mend: str = "") -> Any:
         got = str(data) if len(str(data)) < 80 else str(data)[:77] + "..."
-        self._find("HW003", path, f"{key} must be {expected}, not {got!r}.", fix or f"Write {expected}.")
+        message = f"{key} must be {expected}, not {got!r}."
+        self._find("HW003", path, message, fix or f"Write {expected}.", mend=mend)
         return ABSENT
 
-    def _unknown_key(self, path: Path, key: str, known: tuple[str, ...], value: object = None) -> None:
+    def _unknown_key(
+        self, path: Path, key: str, known: tuple[str, ...], value: object = None, beside: tuple[str, ...] = ()
+    ) -> None:
         good = good_form(key, value)
         near = difflib.get_close_matches(key, known, 1, 0.7)
         if good:
@@ -292,7 +329,22 @@ class SpecReader:
             fix = f"Did you mean `{near[0]}`?"
         else:
             fix = f"Known here: {', '.join(known)}." if known else "Check the path against `meta-infer spec show`."
-        self._find("HW002", path, f"The key `{key}` is not known.", fix)
+        same = [name for name in known if name not in beside and _plain_key(name) == _plain_key(key)]
+        mend = same[0] if len(same) == 1 and beside else ""
+        self._find("HW002", path, f"The key `{key}` is not known.", fix, mend=mend, of_key=True)
+
+
+def _plain_key(key: str) -> str:
+    """A key without case and kind of separator: `Size-Bytes` and `size_bytes` are the same one."""
+    return re.sub(r"[-_ ]+", "_", key.strip().lower())
+
+
+def _one_item(shape: Shape, data: object) -> str:
+    """The list that a single word stands for where a list of words is expected, or an empty text."""
+    item = shape.item or Shape("any")
+    if not isinstance(data, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", data):
+        return ""
+    return f"[{data}]" if item.kind == "text" or data in item.choices else ""
 
 
 def _near_path(path: str) -> str:

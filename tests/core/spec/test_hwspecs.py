@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metainfer_core.spec.diff import leaves
-from metainfer_core.spec.findings import CLASSES
+from metainfer_core.spec.error_classes import CLASSES
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.record import OF_PEOPLE
 from metainfer_core.spec.validate import validate
