@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from hwdoc_ingest.number_phrases import Amount
 from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies
 
-CLAUSE_END = re.compile(r"[;|。；]|\.\s|…")
+CLAUSE_END = re.compile(r"[;|。；]|\.\s")
+LABELLED = re.compile(
+    r"^\W*(?:(?:up to|max(?:imum)?\.?|typ(?:ical)?\.?|min(?:imum)?\.?"
+    r"|approximately)\s*)?(?:\([\w ]{1,16}\)\s*)?[:：…]?\s*$",
+    re.IGNORECASE,
+)
+"""What may stand before a value whose name is the short line above it."""
+PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)
+"""A number beside it tells of a part, not of the whole."""
 BARE_SIZE = re.compile(
     r"^\W*(?:total|totally|support\w*)?\s*(?:the\s+)?(?:size|capacity|容量|大小)\b"
     r"\s*(?:\([\w ]{1,30}\))?\s*(?:is|:|：|of)?\s*$",
@@ -74,6 +82,8 @@ def _plausible(rule: QuantityRule, amount: Amount) -> bool:
         return False
     if rule.whole and amount.dimension == "count" and not all(float(v).is_integer() for v in amount.values):
         return False
+    if rule.spans_zero and amount.form == "range" and amount.values[0] > 0:
+        return False
     return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
 
 
@@ -89,12 +99,17 @@ def _options(tagged: Tagged, rule: QuantityRule, amount: Amount, parameters: Seq
         cost = _cost(tagged, rule, amount, match.start(), match.end())
         if cost is not None:
             yield Attached(rule, amount, min(amount.start, match.start()), max(amount.end, match.end()), cost)
-    if (
-        tagged.statement.path
-        and BARE_SIZE.match(text[: amount.start])
-        and rule.parameter.search(tagged.statement.path[-1])
-    ):
+    named = rule.parameter.search(tagged.parent)
+    if named and (BARE_SIZE.match(text[: amount.start]) or _labelled_above(tagged, amount, named)):
         yield Attached(rule, amount, 0, amount.end, 1.0, by_heading=True)
+
+
+def _labelled_above(tagged: Tagged, amount: Amount, named: re.Match[str]) -> bool:
+    """Whether a short line above names what a short line gives: `Storage temperature`, below it `-55 to 125 °C`."""
+    if amount.dimension == "count" or not LABELLED.match(tagged.text[: amount.start]):
+        return False
+    label = re.sub(r"\s*(?:\([^()]*\)|…).*$", "", tagged.parent)
+    return len(label.split()) <= 5 and len(tagged.text) <= 60 and named.end() - named.start() >= 0.6 * len(label)
 
 
 def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: int) -> float | None:
@@ -112,13 +127,20 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
         (amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals
     ):
         return None
+    if "…" in gap and (amount.dimension == "count" or len(tagged.text) > 90):  # a leader, as in a table of contents
+        return None
+    if (ahead and amount.dimension == "count" and re.match(r"\s*of\b", gap)) or PART_OF.search(
+        text[max(0, start - 40) : start]
+    ):
+        return None
     plain_gap = gap[: gap.index("(") + 1] if opened else gap
     count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", plain_gap))
     if count > (rule.gap_words if ahead else rule.gap_words + 3):
         return None
     commas = plain_gap.count(",") + plain_gap.count("，") + plain_gap.count("/")
     joins = len(re.findall(r"\b(?:and|or|with)\b|[和及]", plain_gap))
-    if ahead and (commas or joins):
+    item = commas == 1 and not joins and not rivals and len(text) <= 60  # `4 Gbyte, linear address space`
+    if ahead and (commas or joins) and not item:
         return None
     plain = 0.0 if ahead else 0.3
     if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
@@ -128,7 +150,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
 
 def _opens(gap: str) -> bool:
     """Whether a gap leads into a parenthesis that lists the values of one name: `core (150 MHz @ 1.0V; 250 MHz`."""
-    return gap.count("(") == 1 and ")" not in gap and gap.index("(") < 30
+    return gap.count("(") == 1 and ")" not in gap and gap.index("(") < 48
 
 
 def _joint(tagged: Tagged, other: Attached, best: Attached) -> bool:

@@ -24,6 +24,20 @@ FEATURES = re.compile(
     re.IGNORECASE,
 )
 EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
+REVISION = re.compile(
+    r"\b(?:revision|change|document) history\b|\b(?:revisions|changes|corrections) (?:from|in|since|and)\b|修订"
+    r"|\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
+    re.IGNORECASE,
+)
+"""Where a document tells of its own former versions."""
+DIAGRAM = re.compile(r"\b(?:block|system|architecture|functional) diagram\b|框图", re.IGNORECASE)
+"""Where words of neighbouring boxes stand side by side and belong to no sentence."""
+REFERENCE = re.compile(
+    r"\b(?:see|refer to|described in|according to)\b[^.;]*\b(?:specifications?|manual|guide|standard"
+    r"|data ?sheet|user'?s)\b",
+    re.IGNORECASE,
+)
+"""Another document's title."""
 EXAMPLE_CAPTION = re.compile(r"\bexample\b|举例|示例", re.IGNORECASE)
 MAX_TEXT = 240
 
@@ -160,6 +174,8 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
     low, high = parts.get("min"), parts.get("max")
     if low is not None and high is not None and low > high:
         return
+    if rule.spans_zero and low is not None and low > 0:
+        return
     start, end = min(c.start for c in cells), max(c.end for c in cells)
     instance = rule.instance(tagged, start, end) if rule.instance else None
     if value is None and set(parts) == {"typ"} and len(cells) == 1:
@@ -253,15 +269,22 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
         page=statement.page,
         box=_rounded(statement.box(found.start, found.end)),
         text=_excerpt(statement.text, found.start, found.end),
-        confidence=confidence(found.sureness * _standing(tagged), statement),
+        confidence=confidence(found.sureness * _standing(tagged, found), statement),
         method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
     )
 
 
-def _standing(tagged: Tagged) -> float:
-    """How much a statement counts by where it stands: features and tables count in full, examples hardly."""
-    if EXAMPLE.search(tagged.text) or EXAMPLE_CAPTION.search(tagged.parent):
-        return 0.5
+def _standing(tagged: Tagged, found: Found) -> float:
+    """How much a statement counts by where it stands: features and tables count in full, examples not at all."""
+    example = EXAMPLE.search(tagged.text, 0, found.end)
+    if example or EXAMPLE_CAPTION.search(tagged.parent):
+        return 0.4
+    if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):
+        return 0.4
+    if any(m.start() < found.end and m.end() > found.start for m in REFERENCE.finditer(tagged.text)):
+        return 0.4
+    if DIAGRAM.search(tagged.parent) or any(DIAGRAM.search(part) for part in tagged.statement.path[-2:]):
+        return 0.85
     if tagged.statement.is_row or FEATURES.search(tagged.path_text):
         return 1.0
     return 0.97 if tagged.statement.page <= 20 else 0.94

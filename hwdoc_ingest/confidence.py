@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from hwdoc_ingest.statement import Statement
 from metainfer_core.spec.draft import Candidate
@@ -16,10 +17,22 @@ LEAST = 0.4
 """A reading that is more likely wrong is left out."""
 NEARLY = 0.04
 """How much worse founded than the best a contradicting reading may be and still stand beside it."""
+WEAKER = 0.12
+"""The same for a reading of no instance, beside readings of instances by name."""
 LISTED = frozenset(
-    {"mmio.base", "register.offset", "memory.region.base", "memory.region.size_bytes", "interrupts.vector"}
+    {
+        "mmio.base",
+        "register.offset",
+        "memory.region.base",
+        "memory.region.size_bytes",
+        "interrupts.vector",
+        "chip.package",
+    }
 )
 """Fields of which a document gives many."""
+
+_Reading = tuple[Any, float | None, float | None, float | None]
+"""What a candidate says: its value and bounds."""
 
 
 def confidence(sureness: float, statement: Statement) -> float:
@@ -33,19 +46,30 @@ def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
     Of readings that contradict each other those stay that are nearly as well founded as the best one.
     """
-    by_thing: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    by_thing: dict[tuple[str, str, bool], list[Candidate]] = defaultdict(list)
     for candidate in (c for c in candidates if c.confidence >= LEAST):
-        by_thing[candidate.field, _plain(candidate.instance)].append(candidate)
-    weighed = [each for (field, _), group in by_thing.items() for each in _weigh_group(field, group)]
+        limit = candidate.strength == "must"  # an absolute maximum does not contradict what is recommended
+        by_thing[candidate.field, _plain(candidate.instance), limit].append(candidate)
+    named: dict[str, float] = defaultdict(float)
+    for (field, instance, _), group in by_thing.items():
+        if instance:
+            named[field] = max(named[field], *(c.confidence for c in group))
+    weighed = [
+        each
+        for (field, instance, _), group in by_thing.items()
+        for each in _weigh_group(field, group, 0.0 if instance else named[field])
+    ]
     order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}
     return tuple(sorted(weighed, key=lambda c: order[c.page, c.field, c.text]))
 
 
-def _weigh_group(field: str, group: list[Candidate]) -> list[Candidate]:
-    """The readings of one field of one instance."""
-    readings: dict[object, list[Candidate]] = defaultdict(list)
+def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Candidate]:
+    """The readings of one field of one instance; `named` is how sure the document is of instances by name."""
+    readings: dict[_Reading, list[Candidate]] = defaultdict(list)
     for candidate in group:
         readings[_reading(candidate)].append(candidate)
+    for less in [r for r in readings if any(_says_less(r, other) for other in readings)]:
+        del readings[less]
     founded = {reading: _foundation(same) for reading, same in readings.items()}
     best = max(founded.values())
     weighed = []
@@ -54,9 +78,9 @@ def _weigh_group(field: str, group: list[Candidate]) -> list[Candidate]:
         sure = first.confidence
         if len({(c.page, c.text) for c in same}) > 1:
             sure = 1 - (1 - sure) * AGREED
+        if field not in LISTED and founded[reading] < max(best, named) - (NEARLY if named <= best else WEAKER):
+            continue
         if len(readings) > 1 and field not in LISTED:
-            if founded[reading] < best - NEARLY:
-                continue
             sure = min(sure, CONTRADICTED)
         weighed.append(Candidate(**{**first.__dict__, "confidence": round(sure, 3)}))
     return weighed
@@ -68,9 +92,26 @@ def _foundation(same: list[Candidate]) -> float:
     return max(c.confidence for c in same) + 0.03 * min(3, places - 1)
 
 
+def _says_less(reading: _Reading, other: _Reading) -> bool:
+    """Whether another reading says the same more fully: a longer list, or the number that this one rounds."""
+    value, full = reading[0], other[0]
+    if isinstance(value, tuple) and isinstance(full, tuple) and all(isinstance(v, str) for v in value):
+        return set(value) < set(full)
+    if any(reading[1:]) or any(other[1:]) or isinstance(value, bool) or isinstance(full, bool):
+        return False
+    if not isinstance(value, int | float) or not isinstance(full, int | float):
+        return False
+    return value != full and abs(value - full) < 0.03 * abs(full) and _digits(value) < _digits(full)
+
+
+def _digits(number: float) -> int:
+    """Significant digits of a number as it would be printed."""
+    return len(f"{number:.9e}".split("e")[0].replace(".", "").rstrip("0"))
+
+
 def _plain(instance: str | None) -> str:
     return "".join(c for c in (instance or "").lower() if c.isalnum())
 
 
-def _reading(candidate: Candidate) -> object:
+def _reading(candidate: Candidate) -> _Reading:
     return candidate.value, candidate.min, candidate.typ, candidate.max

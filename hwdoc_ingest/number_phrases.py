@@ -12,7 +12,7 @@ from typing import Literal
 
 from metainfer_core.spec.quantities import UNITS, Unit, number, unit
 
-Form = Literal["single", "range", "list", "tolerance"]
+Form = Literal["single", "range", "list", "tolerance", "sum"]
 
 SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
@@ -28,6 +28,8 @@ SPOKEN_UNITS = {
     "gflops": "GFLOPS", "gflop": "GFLOPS", "tflops": "TFLOPS", "mhz": "MHz", "ghz": "GHz", "khz": "kHz", "mt/s": "MT/s",
     "microns": "um", "micron": "um", "micrometer": "um", "nanometers": "nm", "clock cycles": "cycles",
     "system clock cycles": "cycles", "clocks": "cycles", "cycles": "cycles", "cycle": "cycles", "个周期": "cycles",
+    **{f"{kind} {unit}": "cycles" for unit in ("cycles", "clock cycles")
+       for kind in ("additional", "extra", "more", "CPU", "core", "bus", "processor", "AHB", "AXI")},
     "字节": "B", "比特": "bit", "位": "bit", "兆": "MB",
 }  # fmt: skip
 _SPELLINGS = sorted(
@@ -36,6 +38,7 @@ _SPELLINGS = sorted(
     key=len,
     reverse=True,
 )
+SPOKEN_UNITS = {name.lower(): unit for name, unit in SPOKEN_UNITS.items()}
 _SPOKEN = sorted(SPOKEN_UNITS, key=len, reverse=True)
 _UNIT = (
     r"(?:[ -]{0,2}\(?(?P<unit>"
@@ -49,12 +52,19 @@ _WORD = r"(?i:\b(?:" + "|".join(sorted((w for w in NUMBER_WORDS if w.isascii()),
 _CHINESE = "[" + "".join(w for w in NUMBER_WORDS if not w.isascii()) + r"](?=[个核路级组条位套])"
 _SIGN = r"(?:(?<![\w.\])])[-+±](?=[\d.])|^\s?±\s|^[-+]\s(?=\d)|(?<=to )[-+]\s(?=\d))"
 _BEGIN = r"(?:(?<![\w.])|(?<=[a-z])(?=\d+\s?[KMG]i?B)|(?<=[\u4e00-\u9fff]))"
-TOKEN = re.compile(rf"(?P<number>{_SIGN}?{_BEGIN}{_NUMBER}){_UNIT}?|(?P<word>{_WORD}|{_CHINESE})")
-_RANGE = re.compile(
-    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:to|-|~|∼|—|至|到|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
+_WORD_UNIT = r"(?:[ -](?P<word_unit>(?i:bytes?|bits?|(?:system )?(?:clock )?cycles?|clocks))\b)?"
+TOKEN = re.compile(rf"(?P<number>{_SIGN}?{_BEGIN}{_NUMBER}){_UNIT}?|(?P<word>{_WORD}|{_CHINESE}){_WORD_UNIT}")
+_NOT_BYTES = re.compile(
+    r"\s*-?(?:words?|[x×]\s*\d|entries|gates?|LUTs?|lines?|instructions?|pixels?|samples?|cycles?|times|baud|bps|ohms?|Ω"
+    r"|resistors?|transistors?|points?|steps?|cells?|flip)",
     re.IGNORECASE,
 )
-_LIST = re.compile(r"^\s*(?:\([^()]{1,20}\)\s*)?(?:,|/|or|and|,\s*or|,\s*and|、|或|和)\s*$", re.IGNORECASE)
+"""What a bare K or M counts when it counts no bytes."""
+_RANGE = re.compile(
+    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:to|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"^-?\s*(?:\([^()]{1,20}\)\s*)?(?:,|/|or|and|,\s*or|,\s*and|、|或|和)\s*$", re.IGNORECASE)
 _IN_UNIT = re.compile(r"^\s*\)?\s*\(?\s*in\s+([A-Za-z]{1,6})\)?", re.IGNORECASE)
 _LABEL = re.compile(
     r"\b(?:tables?|figures?|fig\.|sections?|chapters?|rev\.?|revision|version|ver\.?|v|page|note|step|no\.|level)"
@@ -122,7 +132,10 @@ def _tokens(text: str) -> list[_Token]:
             continue
         word = match["word"]
         if word:
-            tokens.append(_Token(match.start(), match.end(), NUMBER_WORDS[word.lower()], "", spoken=True))
+            unit_of_word = (match["word_unit"] or "").lower()
+            tokens.append(_Token(match.start(), match.end(), NUMBER_WORDS[word.lower()], unit_of_word, spoken=True))
+            continue
+        if match["unit"] in ("K", "k", "M", "G") and _NOT_BYTES.match(text, match.end()):
             continue
         plain = match["number"].replace(" ", "")
         sign = -1 if plain.startswith("-") else 1
@@ -135,6 +148,14 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
     """The tokens from `at` on that make one phrase."""
     first = tokens[at]
     group, form = [first], "single"
+    if first.spoken and at + 1 < len(tokens):
+        following = tokens[at + 1]
+        between = text[first.end : following.start]
+        if following.spoken and following.unit and not first.unit and first.value < following.value:
+            if _RANGE.match(between):
+                return [first, following], "range"
+            if _LIST.match(between):
+                return [first, following], "list"
     while at + len(group) < len(tokens) and not first.spoken:
         following = tokens[at + len(group)]
         if following.spoken and at + len(group) + 1 < len(tokens):  # `16 KB (one bank) or 32 KB`
@@ -153,6 +174,8 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             if following.value > first.value or first.unit or following.unit:
                 return [*group, following], "range"
             break
+        if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:
+            return [*group, following], "sum"
         if not _LIST.match(between):
             break
         group.append(following)
@@ -179,6 +202,8 @@ def _unit(spelling: str) -> tuple[Unit, bool] | None:
     name = " ".join(spelling.split())
     if name.startswith("°") and "C" in name:
         name = "degC/W" if name.endswith("/W") else "degC"
+    if name == "T":  # `1T computing power`: nothing on a chip has a terabyte
+        name = "TOPS"
     found = unit(name) or unit(SPOKEN_UNITS.get(name.lower(), ""))
     if found is None:
         return None
@@ -205,6 +230,8 @@ def _amount(text: str, group: list[_Token], form: Form) -> Amount | None:
         middle = values[0]
         width = abs(group[1].value) / 100 * middle if group[1].unit == "%" else abs(values[1])
         values = [middle - width, middle, middle + width]
+    if form == "sum":
+        values, form = [sum(values)], "single"
     if form == "range" and values[0] > values[1]:
         return None
     is_bits = bool(known and known[1])

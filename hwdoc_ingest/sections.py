@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.statement import Statement, sentence
-from hwdoc_ingest.text_lines import BULLET, Line, is_continued
+from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, Line, is_continued
 
 NUMBERED = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
     re.IGNORECASE,
 )
 CONTENTS = re.compile(r"(?:\.\s?){5,}\s*\d+$|…+\s*\d+$")
-PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{3}|.*[\u4e00-\u9fff]{2})")
+PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{2}|.*[\u4e00-\u9fff]{2})")
 """A line without a bullet that may have items below it."""
 MAX_DEPTH = 5
 MAX_HEADING = 90
@@ -108,6 +108,8 @@ def _blocks(lines: Sequence[Line], size: float) -> Iterator[list[Line]]:
 
 def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: float) -> bool:
     last = block[-1]
+    if line.is_pair or (last.is_pair and not GOES_ON.search(last.text)):
+        return False
     if BULLET.match(line.words[0].text) or not 0 < line.base - last.base < 2.2 * max(last.size, line.size):
         return False
     if heading_level(last, size) is not None or abs(line.size - last.size) > 0.15 * size:
@@ -144,7 +146,8 @@ def _sentences(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: 
     for index, word in enumerate(words):
         run.append(word)
         following = words[index + 1].text if index + 1 < len(words) else "A"
-        if _END.search(word.text) and not _ABBREVIATION.search(word.text) and not following[0].islower():
+        ends = _END.search(word.text) and not _ABBREVIATION.search(word.text) and not DOT_LEADER.search(word.text)
+        if ends and not following[0].islower():
             yield sentence(page, run, path, by_ocr)
             run = []
     if run:

@@ -21,6 +21,7 @@ GOES_ON = re.compile(r"(?:,|、|，|\b(?:and|or|of|the|with|to|for|in|a|an|by))$
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|o|\(?[a-z0-9]\)|\d{1,2}\.)$")
 VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
+EQUATION = re.compile(r"^[A-Za-z]{1,8}\s?=\s?[-+]?\d")
 DOT_LEADER = re.compile(r"(?:\.\s?){4,}|…+|_{4,}")
 
 
@@ -44,6 +45,12 @@ class Line:
     def base(self) -> float:
         """Baseline of the first word that is neither raised nor lowered."""
         return next((word.base for word in self.words if not word.raised), self.words[0].base)
+
+    @cached_property
+    def is_pair(self) -> bool:
+        """Whether a wide gap parts it, as between a name and its value."""
+        gaps = (b.box[0] - a.box[2] for a, b in pairwise(self.words[1:]))
+        return any(gap > WIDE_GAP * self.size for gap in gaps) or bool(DOT_LEADER.search(self.text))
 
     @cached_property
     def text(self) -> str:
@@ -161,16 +168,15 @@ def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
     for step in range(30, 71, 2):
         gutter = width * step / 100
         for start, end in _runs(rows, gutter):
-            left = [line for row in rows[start:end] for line in row if line.box[2] <= gutter]
-            right = [line for row in rows[start:end] for line in row if line.box[0] >= gutter]
-            score = min(len(left), len(right))
-            if score >= 5 and _are_columns(left, right, width) and (best is None or score > best[0]):
-                best = score, start, end, gutter
+            for first, last in {(start, end), *_parts(rows, start, end)}:
+                left, right = _sides(rows[first:last], gutter)
+                score = min(len(left), len(right))
+                if score >= 5 and _are_columns(left, right, width) and (best is None or score > best[0]):
+                    best = score, *_grown(rows, (start, end), (first, last), gutter), gutter
     if best is None:
         return [_as_pairs(row) for row in rows]
     _, start, end, gutter = best
-    left = [line for row in rows[start:end] for line in row if line.box[2] <= gutter]
-    right = [line for row in rows[start:end] for line in row if line.box[0] >= gutter]
+    left, right = _sides(rows[start:end], gutter)
     above, below = rows[:start], rows[end:]
     return [
         *_bands(above, width),
@@ -202,6 +208,35 @@ def _runs(rows: list[list[Line]], gutter: float) -> list[tuple[int, int]]:
     return runs
 
 
+def _sides(rows: list[list[Line]], gutter: float) -> tuple[list[Line], list[Line]]:
+    """The lines left and right of a gutter."""
+    every = [line for row in rows for line in row]
+    return [line for line in every if line.box[2] <= gutter], [line for line in every if line.box[0] >= gutter]
+
+
+def _parts(rows: list[list[Line]], start: int, end: int) -> list[tuple[int, int]]:
+    """A stretch of rows parted where white runs across the page: text above a figure or a table."""
+    pitch = line_pitch([row[0] for row in rows[start:end]])
+    cuts = [at for at in range(start + 1, end) if rows[at][0].base - rows[at - 1][0].base > 1.9 * pitch]
+    return list(pairwise([start, *cuts, end]))
+
+
+def _grown(rows: list[list[Line]], run: tuple[int, int], part: tuple[int, int], gutter: float) -> tuple[int, int]:
+    """A part that is two columns, and the rows next to it whose right side begins at the right column's own edge."""
+    _, right = _sides(rows[part[0] : part[1]], gutter)
+    edge = min(line.box[0] for line in right)
+
+    def goes_on(row: list[Line]) -> bool:
+        return all(edge - 3 < line.box[0] < edge + 3 * line.size for line in _sides([row], gutter)[1])
+
+    start, end = part
+    while start > run[0] and goes_on(rows[start - 1]):
+        start -= 1
+    while end < run[1] and goes_on(rows[end]):
+        end += 1
+    return start, end
+
+
 def _are_columns(left: list[Line], right: list[Line], width: float) -> bool:
     """Whether two sides are columns of prose or lists, not the cells of a table.
 
@@ -227,9 +262,14 @@ def _as_pairs(row: list[Line]) -> list[Line]:
         return row
     if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", row[0].text):
         return row
-    if all(VALUE.search(piece.text) and len(piece.words) <= 12 for piece in row[1:]):
+    if all(_is_value(piece) for piece in row[1:]):
         return [Line(tuple(word for piece in row for word in piece.words))]
     return row
+
+
+def _is_value(piece: Line) -> bool:
+    """Whether a piece of a row is a value: it begins like one, or with a symbol that is set equal to one."""
+    return len(piece.words) <= 12 and bool(VALUE.search(piece.text) or EQUATION.search(piece.text))
 
 
 def drop_furniture(pages: Sequence[Page]) -> tuple[Page, ...]:

@@ -37,6 +37,7 @@ QUANTITY_RULES: tuple[QuantityRule, ...] = (
 FIND_RULES: tuple[FindRule, ...] = (
     caches.find,
     dram.find,
+    dma.find,
     accelerators.find,
     processor.find,
     chip.find,

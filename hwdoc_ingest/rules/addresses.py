@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from hwdoc_ingest.fields import address
 from hwdoc_ingest.rules.rule import Found, Tagged
 
-HEX = r"(?:0x[\dA-Fa-f]{1,4}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4,8}|\b[\dA-Fa-f]{2,8}h\b)"
+_SPACED = r"0x[\dA-Fa-f]{4} [\dA-Fa-f]{4}(?![\w.])|H'[\dA-Fa-f]{4} [\dA-Fa-f]{4}\b"
+HEX = rf"(?:{_SPACED}|0x[\dA-Fa-f]{{1,4}}(?:_?[\dA-Fa-f]{{4}}){{0,3}}|H'[\dA-Fa-f]{{4,8}}|\b[\dA-Fa-f]{{2,8}}h\b)"
 _HEX = re.compile(HEX)
-_LONG_HEX = r"(?:0x[\dA-Fa-f]{4}(?:_?[\dA-Fa-f]{4}){0,3}|0x[\dA-Fa-f]{5,16}|H'[\dA-Fa-f]{4,8}|\b[\dA-Fa-f]{4,8}h\b)"
+_LONG_HEX = (
+    rf"(?:{_SPACED}|0x[\dA-Fa-f]{{4}}(?:_?[\dA-Fa-f]{{4}}){{0,3}}|0x[\dA-Fa-f]{{5,16}}|H'[\dA-Fa-f]{{4,8}}"
+    r"|\b[\dA-Fa-f]{4,8}h\b)"
+)
 _RANGE = re.compile(
-    rf"^(?:0x[\dA-Fa-f]{1, 3}\s*\|)?\s*(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|"
+    rf"^(?:0x[\dA-Fa-f]{{1,3}}\s*\|)?\s*(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|"
     rf"?\s*(?P<start>{_LONG_HEX})\s*(?:-|~|to|\||"
     rf"至)\s*(?P<end>{_LONG_HEX})\s*\|?\s*(?P<after>.*)$"
 )
@@ -26,8 +30,8 @@ _SIZE = re.compile(r"\(?\b(\d+)\s?(kB|KB|MB|GB)\b\)?", re.IGNORECASE)
 
 
 def hex_number(text: str) -> int:
-    """The number that a printed hexadecimal address stands for: `0x0004_0000`, `H'A0000000`, `24H`."""
-    return int(re.sub(r"^0x|^H'|h$|_", "", text.strip(), flags=re.IGNORECASE), 16)
+    """The number that a printed hexadecimal address stands for: `0x0004_0000`, `H'A000 0000`, `24H`."""
+    return int(re.sub(r"^0x|^H'|h$|[_ ]", "", text.strip(), flags=re.IGNORECASE), 16)
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
@@ -69,11 +73,12 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         or (len(_HEX.findall(tagged.text)) > 3 and not tagged.statement.is_row)
     ):
         return
-    label = re.sub(r"\s*\(.*\)\s*$", "", name.split("|")[0]).strip()
+    label = re.sub(r"\s*\((?=[^()]*\d\s?[kKMG]i?B|[^()]*[:,]).*\)\s*$", "", name.split("|")[0]).strip()
     if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", label):
         return
     at, stop = match.start("start"), match.end("start")
-    if _MEMORY.search(label) or re.fullmatch(r"[ID]CCM", label):
+    device = re.search(r"\b(?:unit|controller|registers?|interface|port|control)$", label, re.IGNORECASE)
+    if not device and (_MEMORY.search(label) or re.fullmatch(r"[ID]CCM", label)):
         yield Found("memory.region.base", at, stop, address(start), instance=label, sureness=0.88)
         yield Found(
             "memory.region.size_bytes", at, match.end("end"), float(end - start + 1), instance=label, sureness=0.75

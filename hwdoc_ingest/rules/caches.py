@@ -64,10 +64,27 @@ _LINE = re.compile(
     r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b",
     re.IGNORECASE,
 )
-_POLICY = re.compile(
-    r"\b(?:copy[ -]?back/?\s*/?\s*write[ -]?through(?:\s+selectable)?|write[ -]?(?:through|"
-    r"back)(?:[\w ,/-]{0,20}?(?:no\s+)?write[ -]?allocate)?)\b",
+_LINE_WORDS = re.compile(
+    rf"\b{_N}(?:\s*(?:,|or|and)\s*{_N})?[ -]?words? (?:cache )?lines?\b|\blines? (?:of|length:?"
+    rf"|size:?) {_N}[ -]words?\b",
     re.IGNORECASE,
+)
+_POLICY = re.compile(
+    r"\b(?P<one>copy[ -]?back|write[ -]?(?:through|back))(?:\s*(?:/|or|and)\s*(?P<two>copy[ -]?back"
+    r"|write[ -]?(?:through|back)))?"
+    r"(?:\s+selectable)?(?:\s+cache|\s+mode|\s+policy)?"
+    r"(?:\s*(?:,|with|and|/)?\s*(?P<allocate>(?:no[ -]|non-?)?(?:write|read)[ -]?allo-?\s?cat(?:e|ion)))?",
+    re.IGNORECASE,
+)
+
+
+_TELLS_POLICY = words(r"\bcaches?\b|\bwrite (?:method|policy|mode|protocol)\b")
+_NO_POLICY = words(r"\bmiss(?:es)?\b|\bhits?\b|\bno write[ -]?back\b|\bregister\b|\bbits?\b|\bwhen\b|\bif\b")
+_CHOICE = words(r"selectable|\bchoice\b|\beither\b|configurable|programmable")
+_SHARED_L1 = words(
+    r"\b(?:instruction|data|L1|I|D)[ -]?caches?\b[^.;]{0,40}\b(?:are |is )?shared (?:by|between|among) (?:all "
+    r"|both |the )*"
+    r"(?:\w+[ -])?(?:CPU |processor )?(?:cores|CPUs|processors)\b"
 )
 
 
@@ -81,6 +98,15 @@ def find(tagged: Tagged) -> Iterator[Found]:
         level = _cache_at(tagged, match.start(), match.end())
         if level:
             yield _found(tagged, f"{level}.ways", match, values)
+    shared = _SHARED_L1.search(text)
+    if shared and not re.search(r"\bL2|L3|level[ -]?[23]", shared.group(), re.IGNORECASE):
+        yield Found("cpu.l1_cache.shared", shared.start(), shared.end(), True, sureness=0.85)
+    for match in _LINE_WORDS.finditer(text):
+        counts = tuple(float(NUMBER_WORDS.get(w.lower()) or w) for w in match.groups() if w)
+        for level in _levels(text) if len(_levels(text)) > 1 else filter(None, [_cache_at(tagged, *match.span())]):
+            value = counts[0] if len(counts) == 1 else counts
+            if level == "cpu.l1d_cache" and all(2 <= count <= 64 for count in counts):
+                yield Found(f"{level}.line_words", match.start(), match.end(), value, sureness=0.85)
     for match in _LINE.finditer(text):
         sizes = tuple(int(part) for part in match.groups() if part)
         if not all(8 <= size <= 512 for size in sizes):
@@ -88,17 +114,30 @@ def find(tagged: Tagged) -> Iterator[Found]:
         levels = _levels(text) if re.search(r"\bboth\b", text, re.IGNORECASE) else []
         for level in levels or filter(None, [_cache_at(tagged, match.start(), match.end())]):
             yield _found(tagged, f"{level}.line_bytes", match, sizes)
-    for match in _POLICY.finditer(text):
+    for match in _POLICY.finditer(text) if _TELLS_POLICY.search(text) else ():
+        if _NO_POLICY.search(text):
+            break
         level = _cache_at(tagged, match.start(), match.end())
         if level == "cpu.l1d_cache":
             yield Found(
                 f"{level}.write_policy",
                 match.start(),
                 match.end(),
-                match.group(),
+                _policy(match, text),
                 instance=instances.core(tagged, match.start(), match.end()),
                 sureness=0.75,
             )
+
+
+def _policy(match: re.Match[str], text: str) -> str:
+    """A write policy in one spelling: `write-through, no write allocate`, `copy-back/write-through selectable`."""
+    names = [re.sub(r"[ -]?(through|back)", r"-\1", match[part].lower()) for part in ("one", "two") if match[part]]
+    allocate = re.sub(r"\W+", " ", match["allocate"] or "").lower().replace("allo cate", "allocate").strip()
+    return (
+        "/".join(names)
+        + (" selectable" if match["two"] and _CHOICE.search(text) else "")
+        + (f", {allocate}" if allocate else "")
+    )
 
 
 def _count(text: str) -> int:

@@ -32,12 +32,22 @@ _TRANSISTORS = re.compile(r"\b(\d+(?:\.\d+)?)\s*(million|M|billion)(?:\s+transis
 _DIE = re.compile(r"\bdie size\b\D{0,24}(\d+(?:\.\d+)?)\s*(cm|mm)\s*\^?2", re.IGNORECASE)
 
 
+def _package_name(text: str) -> str:
+    """`588-pin PGA` of `588-pin pin grid array (PGA)`."""
+    plain = " ".join(text.split()).rstrip("( ")
+    short = re.search(r"\(([A-Z]{2,8})\)?$", plain)
+    count = re.match(r"\d+\s*-?\s*(?:pin|ball|lead)s?", plain, re.IGNORECASE)
+    if short and count:
+        return f"{count.group()} {short[1]}"
+    return plain if plain.count("(") == plain.count(")") else plain.replace("(", "").replace(")", "")
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """Package, transistor count and die area."""
     text = tagged.text
     package = _PACKAGE.search(text)
     if package and not re.search(r"compatible|socket|connector", text, re.IGNORECASE):
-        yield Found("chip.package", package.start(), package.end(), " ".join(package.group().split()), sureness=0.7)
+        yield Found("chip.package", package.start(), package.end(), _package_name(package.group()), sureness=0.7)
     count = _TRANSISTORS.search(text)
     if count and re.search(r"transistor", text + tagged.path_text, re.IGNORECASE):
         scale = 1e9 if count[2].lower() == "billion" else 1e6

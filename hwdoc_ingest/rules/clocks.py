@@ -9,8 +9,26 @@ _OTHER = words(
     r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|DDR|bus clock|"
     r"baud|sample|PWM|RF\b|Wi-?Fi|bluetooth|capacitance|timer"
 )
+_INTERFACE = words(
+    r"R?G?MII\b|MDIO|\bMDC\b|\bSCLK|\bSCK|\bTCK|\bLRCK|SPI|I2C|I2S|TWI|UART|USB|PCIe|MIPI|LCD|HDMI|eMMC|SD(?:IO"
+    r"|MMC|C)\b"
+    r"|JTAG|PCM|CSI|ethernet|reference clock"
+)
 _CPU = r"(?:CPU|core|cores|processor|microprocessor|MCU|system|处理器|主频)"
 _FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主频|频率)"
+
+_NOT_CORE = words(
+    _OTHER.pattern
+    + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|latency|window|image sensor|camera|\bDVP\b"
+    r"|\binterface\b"
+    r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bfor an? [\w ]{0,30}\b(?:clock"
+    r"|frequency)\b"
+)
+_NOT_CORE_PATH = words(
+    _OTHER.pattern
+    + r"|GPU|graphics|NPU|neural|video|codec|display|engine|DMA|memory interface|camera|crystal|oscillator"
+)
+"""Blocks whose clock is not the core's."""
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -51,7 +69,8 @@ RULES: tuple[QuantityRule, ...] = (
         "frequency",
         words(
             rf"(?:max(?:imum)?\s+)?{_CPU}\s+{_FREQUENCY}|operating frequency|{_FREQUENCY}\s+(?:of|"
-            rf"for)\s+(?:the\s+)?[\w ]*?{_CPU}|(?:basic )?clock (?:speed|frequency)|target frequency|"
+            rf"for)\s+(?:the\s+)?[\w ]*?{_CPU}|basic clock (?:speed|frequency)|target frequency|(?:clusters?"
+            rf"|cogs?)(?=\s*\()|"
             rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[- ]\w+(?:\s+CPU)?|\bcores?\b|micro-?controller|"
             r"主频"
         ),
@@ -61,10 +80,22 @@ RULES: tuple[QuantityRule, ...] = (
         instance=instances.clocked_core,
         lists=True,
         sureness=0.85,
-        forbids=words(_OTHER.pattern + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|latency|window"),
-        forbids_path=words(
-            _OTHER.pattern + r"|GPU|graphics|NPU|neural|video|codec|display|engine|DMA|memory interface"
-        ),
+        forbids=_NOT_CORE,
+        forbids_path=_NOT_CORE_PATH,
+    ),
+    QuantityRule(
+        "cpu.clock_hz",
+        "frequency",
+        words(r"\b(?:clock (?:speed|frequency)|frequency)\b"),
+        low=1e5,
+        high=6e9,
+        gap_words=3,
+        instance=instances.clocked_core,
+        lists=True,
+        sureness=0.8,
+        context=words(rf"\b{_CPU}\b|Cortex|RISC-V"),
+        forbids=_NOT_CORE,
+        forbids_path=_NOT_CORE_PATH,
     ),
     QuantityRule(
         "clock.xtal_hz",
@@ -108,5 +139,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1e-3,
         gap_words=2,
         instance=instances.label_of_row,
+        forbids=_INTERFACE,
+        forbids_path=_INTERFACE,
     ),
 )

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import QuantityRule, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
 _DMA = words(r"DMA")
 _HEADING_DMA = re.compile(r"DMA", re.IGNORECASE)
-_OTHER = words(r"DDR|audio|I2S|video|ADC|MIPI|ISP|\bLCD|thread|interrupt controller")
+_OTHER = words(
+    r"DDR|audio|I2S|video|ADC|MIPI|ISP|\bLCD|interrupt controller|S/?PDIF|UART|\bSPI|PWM|timer|\bDAC|camera"
+    r"|stereo|ethernet"
+)
+
+_NO_ALIGNMENT = words(
+    r"\bpage|\bcross|\bwrap|\bun-?aligned (?:access|transfers?) (?:is|are) supported|not aligned|misaligned"
+)
+"""What a DMA must not cross is no alignment of its addresses."""
+_BOTH_WAYS = re.compile(
+    rf"\b(\d{{1,2}}|{'|'.join(w for w in NUMBER_WORDS if w.isascii())})\s+(?:independent\s+)?"
+    r"(?:(?:transmit|TX|receive|RX|read|write)\s+channels|channels for (?:transmitting|receiving|transmit"
+    r"|receive|TX|RX))"
+    rf"\s*(?:,|and|/)\s*(?:and\s+)?(?:another\s+)?(\d{{1,2}}|{'|'.join(w for w in NUMBER_WORDS if w.isascii())})\s+"
+    r"(?:independent\s+)?(?:(?:transmit|TX|receive|RX|read|write)\s+channels|channels for (?:transmitting"
+    r"|receiving|transmit|receive|TX|RX))",
+    re.IGNORECASE,
+)
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -22,7 +41,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         instance=instances.controller,
-        forbids=words(_OTHER.pattern + r"|at the same time|per channel|transfer size|linked"),
+        forbids=words(_OTHER.pattern + r"|at the same time|per channel|transfer size|linked|" + _BOTH_WAYS.pattern),
         sureness=0.85,
     ),
     QuantityRule(
@@ -124,13 +143,27 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.alignment_bytes",
         "bytes",
-        words(r"\baligned\b"),
+        words(r"\baligned\b|\balignment\b|\b(?:address )?boundar(?:y|ies)\b"),
         context=_DMA,
         low=1,
         high=4096,
         gap_words=1,
+        sureness=0.75,
+        forbids=_NO_ALIGNMENT,
+    ),
+    QuantityRule(
+        "dma.alignment_bytes",
+        "bits",
+        words(r"\baligned\b"),
+        context=words(r"\bDMA"),
+        low=1,
+        high=4096,
+        scale=8,
+        gap_words=0,
+        lists=True,
         after=False,
-        sureness=0.6,
+        sureness=0.8,
+        forbids=_NO_ALIGNMENT,
     ),
     QuantityRule(
         "dma.max_outstanding",
@@ -155,3 +188,13 @@ RULES: tuple[QuantityRule, ...] = (
         instance=lambda t, a, b: next(iter(re.findall(r"[ID]CCM", t.text)), None),
     ),
 )
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Channels that are counted for each direction: `5 transmit channels and 5 receive channels` are 10."""
+    text = tagged.text
+    both = _BOTH_WAYS.search(text)
+    if both and _DMA.search(text):
+        total = sum(NUMBER_WORDS.get(part.lower()) or int(part) for part in both.groups())
+        instance = instances.controller(tagged, both.start(), both.end())
+        yield Found("dma.channels", both.start(), both.end(), float(total), instance=instance, sureness=0.9)

@@ -33,7 +33,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=16,
         gap_words=1,
         after=False,
-        forbids=_NOT_DDR,
+        forbids=words(_NOT_DDR.pattern + r"|DMA|audio|ADC|\btransfer|more than"),
         forbids_path=words(_NOT_DDR.pattern + "|DMA|audio|ADC"),
         sureness=0.85,
     ),
@@ -83,7 +83,10 @@ RULES: tuple[QuantityRule, ...] = (
         low=1 << 20,
         high=1 << 45,
         gap_words=4,
-        forbids=words(r"each|one rank|per rank|eMMC|SD card|flash|SPI"),
+        forbids=words(
+            r"each|one rank|per rank|eMMC|SD card|flash|SPI|virtual|effective|linear|flat|logical"
+            r"|processor"
+        ),
         forbids_path=_NOT_DDR,
     ),
     QuantityRule(

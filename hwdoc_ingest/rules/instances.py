@@ -17,12 +17,14 @@ IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{2,}[A-Za-z]*
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
 CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
 AT_CONDITION = re.compile(
-    r"^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))|^[^,;()]{0,28}\(\s*((?:@\s*)?[^()]{1,24})\)", re.IGNORECASE
+    r"^\s?(?:[A-Za-z]+\s)?(per [a-z]\w*|(?:in )?total)\b|^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))"
+    r"|^[^,;()]{0,28}\(\s*((?:@\s*)?[^()]{1,24})\)",
+    re.IGNORECASE,
 )
 
 
 MEMORY_NAME = re.compile(
-    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|\w+[_ -]SRAM"
+    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?![KMG]i?B\b)[A-Za-z]\w*[_ -]SRAM"
     r"|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
 )
@@ -72,7 +74,7 @@ def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
 def beside(tagged: Tagged, start: int, end: int) -> str | None:
     """What stands right after a value as its condition: `(8085A)`, `@ 1.2V`, `at 25 MHz`."""
     found = AT_CONDITION.match(tagged.text[end:])
-    return (found[1] or found[2]).strip() if found else None
+    return next(part for part in found.groups() if part).strip() if found else None
 
 
 def row_label(tagged: Tagged) -> str:
@@ -150,5 +152,8 @@ def _variant(tagged: Tagged) -> str:
 
 
 def _leading_parenthesis(tagged: Tagged, start: int) -> str | None:
-    found = re.search(r"\(([^()]{1,24})\)\s*[:=]?\s*$", tagged.text[:start])
-    return found[1] if found else None
+    found = re.search(r"\(([^()]{1,24})\)\s*(?:[:=…]\s*)*$", tagged.text[:start])
+    first = found or re.match(r"^(?:[\w-]+\s?)?\(([^()]{1,24})\)", tagged.text)
+    label = re.fullmatch(r"([A-Z][\w -]{1,20}):", tagged.parent)
+    parts = [part for part in (label and label[1], first and first[1]) if part]
+    return " ".join(parts) or None

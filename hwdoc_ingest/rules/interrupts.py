@@ -101,6 +101,9 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=1,
         after=False,
         sureness=0.75,
-        forbids=words(r"\bof which\b|per bank|group"),
+        forbids=words(
+            r"\bof which\b|per bank|group|\bmore\b|additional|occup|interface\b|VGA|video|\bTV\b|each|\buses\b"
+            r"|connector"
+        ),
     ),
 )

@@ -12,12 +12,23 @@ _SRAM = words(
     r"(?<![SD-])(?<!PS)(?<!\w-)\bRAM\b(?! or)|静态存储|片上\s*RAM"
 )
 _TCM = words(
-    r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-?ram|tightly[ -]coupled(?:[ -]\w+)? memory|"
+    r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
     r"closely[ -]coupled memory)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
 )
 _ROM = words(r"\b(?:boot\s*)?ROM(?:\s*memory)?\b|启动\s*ROM")
 
 RULES: tuple[QuantityRule, ...] = (
+    QuantityRule(
+        "memory.l1.wait_states",
+        "count",
+        words(r"\bwait[- ]states?\b"),
+        context=words(r"\bL1\b|level[ -]?1|tightly"),
+        low=0,
+        high=16,
+        gap_words=0,
+        after=False,
+        sureness=0.8,
+    ),
     QuantityRule(
         "memory.sram.size_bytes",
         "bytes",
@@ -61,7 +72,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.local.size_bytes",
         "bytes",
-        words(r"\blocal (?:RAM|memory)\b|\bcog RAM\b"),
+        words(r"\blocal (?:\d+ ?[KM]?B )?(?:RAM|memory)\b|\bcog RAM\b"),
         low=64,
         high=1 << 24,
         instance=instances.memory,
@@ -75,7 +86,9 @@ RULES: tuple[QuantityRule, ...] = (
         low=32,
         high=1 << 24,
         gap_words=2,
-        forbids=words(r"\breserved for\b.*\bbits\b.*\bis\b"),
+        forbids=words(
+            r"\breserved for\b.*\bbits\b.*\bis\b|\bprogram|\boperation|\bwords?\b|\bat a time\b|\bread (?:width|mode)"
+        ),
     ),
     QuantityRule(
         "memory.psram.size_bytes",
@@ -132,6 +145,5 @@ RULES: tuple[QuantityRule, ...] = (
         context=words(r"\bUSB\b"),
         gap_words=2,
         sureness=0.6,
-        forbids=words(r"\+"),
     ),
 )

@@ -208,7 +208,8 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _COUNT = (
-    r"(?:(\d{1,3})\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten|twelve)\b)[ -]*)"
+    r"(?:(\d{1,3})\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten"
+    r"|twelve)\b)[ -]*)"
 )
 _CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"

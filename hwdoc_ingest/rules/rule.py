@@ -32,8 +32,8 @@ class Tagged:
 
     @cached_property
     def path_text(self) -> str:
-        """The path of headings and parent items as one text, innermost last."""
-        return " > ".join(self.statement.path)
+        """The path of headings and parent items as one text, innermost last; a first page is the document's summary."""
+        return " > ".join((*(("summary",) if self.statement.page == 1 else ()), *self.statement.path))
 
     @cached_property
     def parent(self) -> str:
@@ -43,6 +43,8 @@ class Tagged:
     @cached_property
     def describes_register(self) -> bool:
         """Whether it tells what the bits of a register mean: its numbers are settings, not what the chip has."""
+        if any(ACCESS.fullmatch(self.statement.cell_text(cell)) for cell in self.statement.cells):
+            return True
         return bool(ENCODING.search(self.text)) or any(REGISTER_PAGES.search(p) for p in self.statement.path[-3:])
 
     def of(self, role: Role) -> list[Span]:
@@ -79,6 +81,8 @@ def words(pattern: str) -> re.Pattern[str]:
 
 ENCODING = re.compile(r"\bb[01]{2,}\b|\d'[bhd][\dA-Fa-f]|\[\d+:\d+\]|\bbits? \d+\b|^\s*\d+\s*:\s|\b[01]\s*=\s*\w")
 """How a register's bits are described: its numbers are settings, not what the chip has."""
+ACCESS = re.compile(r"(?:R/?W|R/?O|W/?O|R|W|R/?W1?C|W1C|W1S|R/W1?[CS]|RC|rw|ro|wo|r|w|r/w|RW/?\w{1,3}|WARL|WLRL)")
+"""A cell that says how a register is read and written."""
 REGISTER_PAGES = re.compile(
     r"register (?:descriptions?|summary|map|definitions?|list|interface)\b|寄存器(?:描述|列表|说明)", re.IGNORECASE
 )
@@ -115,6 +119,8 @@ class QuantityRule:
     """Whether a count must be a whole number."""
     ranged: bool = False
     """Whether a lone number in a sentence is a test condition, not the parameter: a bound or a range is needed."""
+    spans_zero: bool = False
+    """Whether a range must begin at 0 or below: at 20 to 26 °C a reel of parts is kept; it is no chip's limit."""
     lists: bool = False
     """Whether several values may be choices."""
     sureness: float = 0.9

@@ -17,6 +17,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=-100,
         high=400,
         gap_words=6,
+        spans_zero=True,
         forbids=_DRY_PACK,
         forbids_path=_DRY_PACK,
         sureness=0.93,
@@ -97,7 +98,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
             r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
             r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|DDR|memory|peripheral|pull-?up|"
-            r"\bRTC|only\b"
+            r"\bRTC|only\b|\boutput\b|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
         ),
     ),
     QuantityRule(
