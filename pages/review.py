@@ -9,18 +9,17 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from metainfer_core.bundle.review_rules import risk_level
-from review_store.decide import low_risk_ids
 from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
+from studio.bulk import draw_bulk
 from studio.choices import choose_subject
-from studio.decisions import FORMS, take, write_about_all
+from studio.decisions import FORMS, take
 from studio.figures import RISK, WORD
 from studio.job_view import job_list
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
-from studio.plain_words import plain_words
 from studio.policies import Subject, bound_shapes, review_of
 from studio.review_queue import Desk, draw_queue, selected
 from studio.review_rows import RISKS, Chosen, counts, queue, rows
@@ -34,7 +33,10 @@ from studio.workspace import workspace_folder
 def main() -> None:
     """Draws the screen."""
     draw_style()
-    found = choose_subject()
+    heading, choice = st.columns([3, 8], vertical_alignment="bottom")
+    heading.title(text("page_review"))
+    with choice:
+        found = choose_subject()
     if found is None:
         return
     if found.model is None:
@@ -51,7 +53,8 @@ def main() -> None:
         if selected(desk) is None and chosen is not None and desk.go[1] != chosen.id:
             desk.send_to(chosen.id)
         draw_queue(rows(shown), desk)
-        _progress(found, review.state, desk)
+        _progress(found, review.state)
+        draw_bulk(found, review.state, shown, desk, who)
     if chosen is None:
         return
     text_to_address("action", chosen.id)
@@ -124,7 +127,7 @@ def _chips(state: ReviewState) -> Chosen:
     return Chosen(risks or (), words or (), kinds, search or "")
 
 
-def _progress(found: Subject, state: ReviewState, desk: Desk) -> None:
+def _progress(found: Subject, state: ReviewState) -> None:
     """How far the review is, by risk, and what still blocks signing."""
     lines = []
     for level in RISKS:
@@ -134,17 +137,6 @@ def _progress(found: Subject, state: ReviewState, desk: Desk) -> None:
             lines.append((level, done, len(of_level), round(100 * done / len(of_level))))
     blocking = len(state.unreviewed)
     draw("review_progress", lines=lines, blocking=blocking)
-    low = low_risk_ids(state)
-    if low:
-        with st.popover(text("bulk_open", count=len(low)), width="stretch"):
-            st.caption(text("bulk_hint", count=len(low)))
-            st.dataframe({text("name"): low}, hide_index=True, height=240)
-            if st.button(text("bulk_confirm", count=len(low)), type="primary", key="bulk"):
-                trouble = write_about_all(found, desk, low, person())
-                if trouble:
-                    st.error(plain_words(trouble))
-                else:
-                    st.rerun()
     if not blocking:
         st.page_link(
             "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",

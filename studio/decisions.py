@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from metainfer_core.bundle.review_rules import needs_justification
+from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.values import canonical_json
@@ -126,16 +127,33 @@ def why_illegal(
     return desk.checked[1]
 
 
-def write_about_all(found: Subject, desk: Desk, action_ids: Sequence[str], person: str) -> str:
-    """Approves exactly these actions, all or none; a sentence where that could not be done, else empty."""
+def write_about_all(
+    found: Subject, desk: Desk, seen: Mapping[str, int], person: str, justification: Justification | None = None
+) -> None:
+    """Approves exactly the actions that were listed, with the versions that were seen: all or none."""
     if not person:
-        return text("person_needed")
+        desk.bulk = ("error", text("person_needed"))
+        return
     review = review_of(found)
+    newer = [
+        record
+        for action_id, version in seen.items()
+        for record in review.history(action_id)[::-1]
+        if record.seq > version
+    ]
+    if newer:
+        desk.bulk = ("conflict", "\n".join(map(record_text, newer)))
+        return
+    decision = Decision(person, tuple(seen), ("approve",), justification=justification)
     try:
-        outcome = decide(review.log, review.state, Decision(person, tuple(action_ids), ("approve",)), now(), None)
+        outcome = decide(review.log, review.state, decision, now(), None)
     except MetaInferError as error:
-        return str(error)
-    return "\n".join(map(record_text, outcome.others)) if isinstance(outcome, Conflict) else ""
+        desk.bulk = ("error", str(error))
+        return
+    if isinstance(outcome, Conflict):
+        desk.bulk = ("conflict", "\n".join(map(record_text, outcome.others)))
+    else:
+        desk.bulk = ("success", text("bulk_done", count=len(seen)))
 
 
 def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:

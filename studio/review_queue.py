@@ -80,6 +80,9 @@ class Desk:
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Action id to how the last deed ended: `success`, `error` or `conflict`, and the words."""
 
+    bulk: tuple[str, str] = ("", "")
+    """How the last deed about many actions ended, as in `said`."""
+
     def send_to(self, action_id: str) -> None:
         """Moves the selection."""
         self.go = (self.go[0] + 1, action_id)

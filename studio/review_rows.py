@@ -43,6 +43,13 @@ def queue(actions: Iterable[ActionReview], chosen: Chosen) -> tuple[ActionReview
     return tuple(sorted(shown, key=lambda each: RISKS.index(risk_level(each.action))))
 
 
+def together(shown: Iterable[ActionReview]) -> tuple[ActionReview, ...]:
+    """Those that one justification can approve: open, low or medium risk, with no tag that asks for a closer look."""
+    return tuple(
+        each for each in shown if each.word in ("pending", "outdated") and not needs_justification(each.action)
+    )
+
+
 def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
     """What the queue's component draws."""
     return [

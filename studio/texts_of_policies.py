@@ -133,6 +133,13 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "neighbours": {"en": "Neighbours in the graph"},
     # Review: the verdict
     "bulk_confirm": {"en": "Approve these {count}"},
+    "bulk_conflict": {"en": "Others decided about some of these meanwhile. Nothing was written; look again:"},
+    "bulk_done": {"en": "{count} actions are approved."},
+    "several_hint": {
+        "en": "Exactly these {count}, of low and medium risk, are approved with the three lines below. Filter the "
+        "queue to choose others; what is of high risk or tagged is decided one by one."
+    },
+    "several_open": {"en": "Approve {count} with one justification"},
     "bulk_hint": {"en": "Only what is open and of low risk, exactly these {count}:"},
     "bulk_open": {"en": "Approve all {count} of low risk"},
     "conflict_title": {"en": "Someone else was faster. Nothing of yours was written, and your text is kept:"},

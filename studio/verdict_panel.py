@@ -12,6 +12,7 @@ from metainfer_core.errors import MetaInferError
 from review_store.decide import Decision
 from review_store.state import ActionReview
 from studio.action_card import draw_history
+from studio.bulk import THREE_LINES
 from studio.decisions import close_form, field_key, keep_form, press, why_illegal, write
 from studio.markup import draw
 from studio.override_fields import override_fields
@@ -80,7 +81,7 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     """The fields of one form. What stands in them is kept at every run, until it is written."""
     kept = desk.typed[action.id].fields if action.id in desk.typed else {}
     if event.verb == "approve":
-        lines = {name: _lines(label, name, action.id, kept) for name, label in _three_lines()}
+        lines = {name: _lines(text(label), name, action.id, kept) for name, label in THREE_LINES}
         keep_form(desk, person, action.id, lines)
         if _submit(text("form_approve"), desk, action.id, person):
             _approve(found, desk, event, person, lines)
@@ -161,14 +162,6 @@ def _lines(label: str, name: str, action_id: str, kept: Mapping[str, Any]) -> st
     if key not in st.session_state and isinstance(kept.get(name), str):
         st.session_state[key] = kept[name]
     return st.text_area(label, key=key, height=68, max_chars=2000, persist_state="session") or ""
-
-
-def _three_lines() -> tuple[tuple[str, str], ...]:
-    return (
-        ("why_allowed", text("form_why_allowed")),
-        ("accuracy_effect", text("form_accuracy_effect")),
-        ("fallback", text("form_fallback")),
-    )
 
 
 def _meaning(word: str) -> str:

@@ -47,6 +47,11 @@ def send(page, *events, selected=None):
     return page
 
 
+def reason(page):
+    """The field of the open form."""
+    return next(area for area in page.text_area if area.label == text("form_reason"))
+
+
 def someone_else(tmp_path, action_id, verb="approve", person="eve", **more):
     found = subject(tmp_path / PATH)
     review = review_of(found)
@@ -126,11 +131,11 @@ def test_high_risk_needs_three_lines(review):
     send(page, (1, "approve", "fuse@conv_1", 0), selected="fuse@conv_1")
     assert words(page)["fuse@conv_1"] == "required"
     assert queue(page)["focus"] == {"number": 1, "key": field_key("why_allowed", "fuse@conv_1")}
-    areas = {area.label: area for area in page.text_area}
+    areas = {area.label: area for area in page.text_area if not area.key.startswith("several")}
     areas[text("form_why_allowed")].set_value(LINES["why_allowed"])
     page.button(key="form_submit").click().run()
     assert "accuracy_effect is not right" in page.error[0].value.replace("\\", "")
-    areas = {area.label: area for area in page.text_area}
+    areas = {area.label: area for area in page.text_area if not area.key.startswith("several")}
     assert areas[text("form_why_allowed")].value == LINES["why_allowed"]
     areas[text("form_accuracy_effect")].set_value(LINES["accuracy_effect"])
     areas[text("form_fallback")].set_value(LINES["fallback"])
@@ -146,7 +151,7 @@ def test_a_tag_needs_a_reason_and_clears_only_with_lines(review):
     send(page, (1, "tag", "place@x", 0), selected="place@x")
     page.button(key="form_submit").click().run()
     assert "a tag needs a reason" in page.error[0].value
-    page.text_area[0].set_value("is x read twice?")
+    reason(page).set_value("is x read twice?")
     page.button(key="form_submit").click().run()
     assert words(page)["place@x"] == "required"
     assert "is x read twice?" in html(page)
@@ -164,7 +169,7 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     next(field for field in page.number_input if field.label == "bit width").set_value(8).run()
     next(field for field in page.selectbox if field.label == "scheme").set_value("tensor_wise").run()
     assert page.success[0].value == text("form_legal")
-    page.text_area[0].set_value("one scale is enough here")
+    reason(page).set_value("one scale is enough here")
     page.button(key="form_submit").click().run()
     assert not page.exception
     assert not page.error
@@ -176,11 +181,11 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
 def test_a_conflict_shows_the_others_change_and_keeps_my_text(review, tmp_path):
     page = review()
     send(page, (1, "comment", "fuse@add", 0), selected="fuse@add")
-    page.text_area[0].set_value("my words")
+    reason(page).set_value("my words")
     someone_else(tmp_path, "fuse@add")
     page.button(key="form_submit").click().run()
     assert "eve approved" in page.warning[0].value.replace("\\", "")
-    assert page.text_area[0].value == "my words"
+    assert reason(page).value == "my words"
     page.button(key="form_submit").click().run()
     assert not page.warning
     assert "text: my words" in html(page)
@@ -212,6 +217,51 @@ def test_all_of_low_risk_at_once_leaves_the_others_alone(review):
     assert found.pop("fuse@conv_1") == "required"
     assert found.pop("fuse@add") == "pending"
     assert set(found.values()) == {"approved"}
+
+
+def test_several_of_medium_risk_are_approved_with_one_justification_as_listed(review, tmp_path):
+    fitted(tmp_path, a0="high", a1="medium", a2="medium", a3="medium")
+    page = review()
+    page.get("pills")[0].set_value(["medium"]).run()
+    listed = page.dataframe[1].value
+    assert listed.iloc[:, 2].tolist() == ["fuse@add", "quantize@conv_1", "quantize@conv_2"]
+    page.button(key="several").click().run()
+    assert "why_allowed is not right" in page.error[0].value.replace("\\", "")  # no lines, no approval
+    for name, words_given in LINES.items():
+        page.text_area(key=f"several_{name}").set_value(words_given)
+    page.button(key="several").click().run()
+    assert not page.exception
+    assert page.success[0].value.replace("\\", "") == text("bulk_done", count=3)
+    state = review_of(subject(tmp_path / PATH)).state
+    assert [each.id for each in state.actions if each.word == "approved"] == [
+        "fuse@add",
+        "quantize@conv_1",
+        "quantize@conv_2",
+    ]
+    (approval,) = state.action("fuse@add").approvals.values()
+    assert approval.justification.why_allowed == "same numbers"
+
+
+def test_what_changed_since_it_was_listed_is_not_approved_with_the_rest(review, tmp_path):
+    page = review()
+    someone_else(tmp_path, "place@x", "tag", reason="is it read twice?")
+    page.button(key="bulk").click().run()
+    assert "is it read twice" in page.warning[0].value
+    assert set(words(page).values()) == {"pending", "required"}
+    page.button(key="bulk").click().run()  # the list is of now
+    assert words(page)["place@x"] == "required"
+    assert list(words(page).values()).count("approved") == 6
+
+
+def test_a_link_opens_the_same_filters_and_search(review):
+    page = review(risk=["low", "medium"], state=["pending"], kind=["quantize"], q="conv", action="quantize@conv_2")
+    assert list(words(page)) == ["quantize@conv_1", "quantize@conv_2"]
+    assert page.query_params["action"] == "quantize@conv_2"
+    page.get("pills")[0].set_value(["low"]).run()
+    page.text_input(key="q").set_value("").run()
+    assert page.query_params["risk"] == "low"
+    assert "q" not in page.query_params
+    assert list(words(review(risk="no such risk", q="relu_2"))) == ["fuse@add", "quantize@add", "place@relu_2"]
 
 
 def test_names_from_a_model_are_never_markup(review, tmp_path):
