@@ -6,21 +6,36 @@ change both files can still hide what they did since the last signed bundle, whi
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import re
 from pathlib import Path
 
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
 
+HEX = re.compile(rb"[0-9a-f]")
+WHOLE = HEX.sub(b"0", b'{"hash":"sha256:' + 64 * b"0" + b'","seq":' + 20 * b"0")
+"""A checkpoint's line, with a 0 for each digit of it."""
+
 
 def write_checkpoint(path: Path, head: LogHead) -> None:
-    """Adds one line. Lines of several writers may come in any order; each is written at once."""
+    """Adds one line. Lines of several writers may come in any order.
+
+    A writer that was killed within a line may have left a part of it: the next one begins a line of its own.
+    """
     line = head.to_json() + b"\n"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            os.write(descriptor, line)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            size = os.fstat(descriptor).st_size
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            written = os.write(descriptor, b"\n" + line if torn else line)
+            if written < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -35,7 +50,7 @@ def write_checkpoint(path: Path, head: LogHead) -> None:
 def read_checkpoints(path: Path) -> tuple[tuple[LogHead, ...], tuple[int, ...]]:
     """All checkpoints in order of their numbers, and the numbers of the lines that cannot be read.
 
-    A last line without its end was being written when the machine stopped, and is passed over.
+    The beginning of a line alone was being written when its writer was stopped, and is passed over.
     """
     lines = read_bytes(path, "file of checkpoints", 1024 * MEBIBYTE).split(b"\n")[:-1]
     found: list[LogHead] = []
@@ -44,5 +59,6 @@ def read_checkpoints(path: Path) -> tuple[tuple[LogHead, ...], tuple[int, ...]]:
         try:
             found.append(LogHead.from_json(line))
         except InputError:
-            broken.append(number)
+            if not WHOLE.startswith(HEX.sub(b"0", line)):
+                broken.append(number)
     return tuple(sorted(found, key=lambda head: head.seq)), tuple(broken)

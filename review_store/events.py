@@ -136,6 +136,8 @@ class Released(_Event):
     serial: int
     policy_digest: Digest
     payload_digest: Digest
+    approval_digest: Digest | None = None
+    """Of what the releaser signed as a reviewer within it."""
 
 
 Event = Annotated[

@@ -11,7 +11,8 @@ import typer
 from metainfer_core.bundle.reason import listed
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.statement import Justification, LogHead
-from metainfer_core.bundle.trust import Time, read_trust, time_text
+from metainfer_core.bundle.trust import Time, time_text
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.errors import InputError
 from metainfer_core.files import check_outputs, read_bytes, write_bytes

@@ -18,6 +18,7 @@ from metainfer_core.bundle.statement import (
     ReleasePredicate,
     ReleaseStatement,
     SignedAction,
+    SignedOverride,
     subjects,
 )
 from metainfer_core.bundle.trust import Person, Time, TrustFile
@@ -88,6 +89,8 @@ def release(
     approvals: Sequence[Mapping[str, object]] = (),
     ruleset_digest: Digest | None = None,
     buildable: Callable[[Policy], None] | None = None,
+    chip: str = "",
+    audience: Sequence[str] = (),
 ) -> Release:
     """Signs the whole, if all of it is reviewed; raises NotTrustedError listing what is not.
 
@@ -101,6 +104,8 @@ def release(
         approvals: Reviewers' signed approvals that came as files.
         ruleset_digest: Of the rules that will compile it; None: those that the policy names.
         buildable: Raises where the reviewed policy cannot be built; None: that was not looked at.
+        chip: Name of the chip that the spec describes.
+        audience: For whom the bundle is; nobody named: for everybody.
     """
     person = owner_of(key, trust).id
     built: Policy | None = None
@@ -124,11 +129,10 @@ def release(
                 serial=serial,
                 created=at,
                 expires=expires,
+                chip=chip,
+                audience=tuple(sorted(set(audience))),
                 policy=reviewed,
-                actions=tuple(
-                    SignedAction(id=each.id, content_digest=each.action.content_digest, authors=each.authors)
-                    for each in state.actions
-                ),
+                actions=tuple(_signed_action(each) for each in state.actions),
                 approvals=tuple(dict(each) for each in (*embedded, *([own.plain()] if own else []))),
                 review_log=log.head(),
             ),
@@ -142,7 +146,14 @@ def release(
             raise not_trusted(_with_unsigned_reviewers(state, inspection.reasons, person), "This policy")
         events: list[Event] = [] if state.registered else [registration(policy, person, at)]
         events.append(
-            Released(actor=person, at=at, serial=serial, policy_digest=reviewed.digest, payload_digest=sha256(payload))
+            Released(
+                actor=person,
+                at=at,
+                serial=serial,
+                policy_digest=reviewed.digest,
+                payload_digest=sha256(payload),
+                approval_digest=sha256(own.payload) if own else None,
+            )
         )
         written = log.append(
             state.lineage, events, stream_version=state.version, values=(policy.to_json(), reviewed.to_json())
@@ -150,6 +161,16 @@ def release(
         if not isinstance(written, Conflict):
             return Release(bundle, inspection.verified)
     raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
+
+
+def _signed_action(review: ActionReview) -> SignedAction:
+    given = review.override
+    note = None
+    if given is not None:
+        note = SignedOverride(author=given.actor, reason=given.reason, at=given.at, expires=given.expires)
+    return SignedAction(
+        id=review.id, content_digest=review.action.content_digest, authors=review.authors, override=note
+    )
 
 
 def _approval_envelope(state: ReviewState, person: str, key: PrivateKey, at: Time) -> Envelope | None:

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from metainfer_core.bundle.envelope import envelope_from_plain, read_signed_file
-from metainfer_core.bundle.trust import Role, TrustedKey, read_trust, time_text
+from metainfer_core.bundle.trust import Role, TrustedKey, time_text
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit
 from metainfer_core.errors import InputError
 from metainfer_core.files import alone, check_outputs, read_bytes, write_bytes
@@ -159,6 +160,9 @@ def sign(
     approval: Annotated[
         list[Path] | None, typer.Option("--approval", help="A reviewer's signed approval; several times.")
     ] = None,
+    audience: Annotated[
+        list[str] | None, typer.Option("--audience", help="For whom it is, as their trust file says; several times.")
+    ] = None,
     valid_days: Annotated[int, typer.Option("--valid-days", min=1, max=3650, help="How long the bundle holds.")] = 365,
     keys: KeyFolder = None,
     passphrase_fd: PassphraseDescriptor = None,
@@ -192,7 +196,19 @@ def sign(
         envelope_from_plain(read_signed_file(read_bytes(path, "signed approval"), str(path)), str(path)).plain()
         for path in approval or ()
     ]
-    made = release(log, bound, trust, private, now(), expires, given, ruleset_digest(), buildable_on(model, spec))
+    made = release(
+        log,
+        bound,
+        trust,
+        private,
+        now(),
+        expires,
+        given,
+        ruleset_digest(),
+        buildable_on(model, spec),
+        chip=spec.name,
+        audience=audience or (),
+    )
     write_bytes(output, made.bundle, "bundle")
     signed = made.verified.sentences
     serial = made.verified.statement.predicate.serial

@@ -10,7 +10,8 @@ import onnx_ir as ir
 import streamlit as st
 
 from metainfer_core.bundle.review_rules import lineage
-from metainfer_core.bundle.trust import TrustFile, read_trust
+from metainfer_core.bundle.trust import TrustFile
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec

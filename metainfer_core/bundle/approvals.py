@@ -18,6 +18,7 @@ from metainfer_core.bundle.statement import (
 )
 from metainfer_core.bundle.trust import Person, Role, Time, TrustedKey, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
+from metainfer_core.values import sha256
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,15 @@ def open_approval(plain: Mapping[str, object], trust: TrustFile, now: Time, sour
         statement = ApprovalStatement.from_plain(plain_statement, source)
     except (InputError, NotTrustedError) as error:
         return OpenedApproval(None, reason_of(error))
-    return OpenedApproval(statement, _signer_fault(statement, signers, now, source))
+    return OpenedApproval(statement, _signer_fault(statement, signers, now, sha256(envelope.payload), source))
 
 
-def signer_fault(person: Person, key: TrustedKey, role: Role, now: Time) -> Reason | None:
-    """Why a valid signature by this person's key does not count for this role, or None."""
-    fault = key.fault(now)
+def signer_fault(person: Person, key: TrustedKey, role: Role, now: Time, payload_digest: Digest) -> Reason | None:
+    """Why a valid signature by this person's key on these bytes does not count for this role, or None."""
+    fault = key.fault(now, payload_digest)
     if fault is not None:
         return Reason(
-            check="revoked_key" if key.revoked else "expired_key",
+            check="revoked_key" if fault.startswith("was revoked") else "expired_key",
             what=f"The key of {person.id} that signed {fault}.",
             why=f"Key {key.id}.",
             fix=f"Have {person.id} sign again with a valid key.",
@@ -118,7 +119,11 @@ def valid_approvals(opened: Iterable[OpenedApproval], binding: Binding) -> dict[
 
 
 def _signer_fault(
-    statement: ApprovalStatement, signers: list[tuple[Person, TrustedKey]], now: Time, source: str
+    statement: ApprovalStatement,
+    signers: list[tuple[Person, TrustedKey]],
+    now: Time,
+    payload_digest: Digest,
+    source: str,
 ) -> Reason | None:
     person = statement.predicate.person
     own = [(owner, key) for owner, key in signers if owner.id == person]
@@ -129,7 +134,7 @@ def _signer_fault(
             why="Only the reviewer's own key can approve in their name.",
             fix=f"Have {person} sign it.",
         )
-    faults = [signer_fault(owner, key, "reviewer", now) for owner, key in own]
+    faults = [signer_fault(owner, key, "reviewer", now, payload_digest) for owner, key in own]
     return None if None in faults else faults[0]
 
 

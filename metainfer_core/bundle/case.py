@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from metainfer_core import __version__
 from metainfer_core.bundle.approvals import Binding, OpenedApproval, binding_of, open_approval, valid_approvals
 from metainfer_core.bundle.review_rules import Standing, standing
 from metainfer_core.bundle.seen import Seen
@@ -22,6 +23,8 @@ class Expected:
     """`values_digest` of the spec."""
     ruleset_digest: Digest | None = None
     policy_digest: Digest | None = None
+    chip: str | None = None
+    """Name of the spec."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Case:
     now: Time
     expected: Expected
     seen: Seen
+    tool_version: str = __version__
+    """Of the program that checks."""
 
     @property
     def policy(self) -> Policy:
@@ -71,4 +76,4 @@ class Case:
         """Who stands behind an action."""
         signed = self.statement.predicate.actions
         authors = next((each.authors for each in signed if each.id == action.id), ())
-        return standing(action, self.approvals[action.id], authors, self.trust)
+        return standing(action, self.approvals[action.id], authors, self.trust, self.statement.predicate.chip)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 from metainfer_core.bundle.approvals import Binding, binding_of
 from metainfer_core.bundle.case import Case
 from metainfer_core.bundle.reason import Reason, listed
 from metainfer_core.bundle.seen import seen_name
 from metainfer_core.bundle.statement import Digest, subject_digest
+from metainfer_core.bundle.trust import VERSION, moment
 from metainfer_core.policy.policy import PolicyAction
+
+CLOCK_TOLERANCE = timedelta(days=1)
+"""How far a clock may go back without being called set back."""
 
 
 def _check_releasers(case: Case) -> Iterator[Reason]:
@@ -23,8 +29,86 @@ def _check_releasers(case: Case) -> Iterator[Reason]:
         )
 
 
+def _check_chips_of_releasers(case: Case) -> Iterator[Reason]:
+    chip = case.statement.predicate.chip
+    for name in case.releasers:
+        person = case.trust.person(name)
+        if person is not None and not person.covers(chip):
+            yield Reason(
+                check="scope",
+                what=f"{name} released it, but may not for this chip.",
+                why=f"The bundle is for {chip or 'a chip that it does not name'}; the trust file lets {name} release "
+                f"for {listed(person.chips)}.",
+                fix="Have someone release it who may for this chip.",
+            )
+
+
+def _check_audience(case: Case) -> Iterator[Reason]:
+    meant, here = case.statement.predicate.audience, case.trust.audience
+    if meant and here not in meant:
+        yield Reason(
+            check="audience",
+            what="The bundle was made for others.",
+            why=f"It is for {listed(meant)}; the trust file here is that of {here or 'no named audience'}.",
+            fix="Use a bundle that was signed for this audience.",
+        )
+
+
+def _check_tools(case: Case) -> Iterator[Reason]:
+    least = case.trust.min_tool_version
+    if least is None:
+        return
+    made = [("the bundle", case.statement.predicate.tool_version), ("this check", case.tool_version)]
+    made += [
+        (f"the approval by {each.statement.predicate.person}", each.statement.predicate.tool_version)
+        for each in case.opened
+        if each.statement is not None
+    ]
+    for what, version in made:
+        if _numbers(version) < _numbers(least):
+            yield Reason(
+                check="tool_version",
+                what=f"A meta-infer that is too old made {what}.",
+                why=f"It has version {version}; the trust file asks for {least} or newer.",
+                fix="Use the newer program, and sign again with it.",
+            )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """A version for comparing; one that is none comes before all others."""
+    return tuple(int(part) for part in version.split(".")) if re.fullmatch(VERSION, version) else ()
+
+
+def _check_overrides(case: Case) -> Iterator[Reason]:
+    notes = [(each.id, each.override) for each in case.statement.predicate.actions if each.override is not None]
+    gone = [(each, note) for each, note in notes if note.expires is not None and case.now > note.expires]
+    if gone:
+        action_id, note = gone[0]
+        yield Reason(
+            check="override_expired",
+            what=f"{len(gone)} overrides no longer hold: {listed([each for each, _ in gone])}.",
+            why=f"{action_id}: {note.author} set it until {note.expires} ({note.reason}).",
+            fix="Set it again with a later date, or take it back; then approve and sign again.",
+            actions=tuple(each for each, _ in gone),
+        )
+
+
 def _check_time(case: Case) -> Iterator[Reason]:
     made = case.statement.predicate
+    if case.trust.expires is not None and case.now > case.trust.expires:
+        yield Reason(
+            check="expired",
+            what=f"The trust file was valid until {case.trust.expires}.",
+            why=f"It is {case.now} now. What has been revoked since does not stand in it.",
+            fix="Get the newest trust file from whoever keeps it.",
+        )
+    if case.seen.latest and moment(case.now) < moment(case.seen.latest) - CLOCK_TOLERANCE:
+        yield Reason(
+            check="expired",
+            what="The clock of this machine was set back.",
+            why=f"It says {case.now}; something was trusted here at {case.seen.latest} already.",
+            fix="Set the clock right.",
+        )
     if case.now > made.expires:
         yield Reason(
             check="expired",
@@ -47,6 +131,14 @@ def _check_subjects(case: Case) -> Iterator[Reason]:
         yield _differs("wrong_model", "model", binding.model_digest, expected.model_digest)
     if expected.spec_digest is not None and expected.spec_digest != binding.spec_digest:
         yield _differs("wrong_spec", "hardware spec", binding.spec_digest, expected.spec_digest)
+    made_for = case.statement.predicate.chip
+    if expected.chip is not None and made_for not in ("", expected.chip):
+        yield Reason(
+            check="wrong_spec",
+            what="The bundle names another chip than the hardware spec.",
+            why=f"Signed: {made_for}; given: {expected.chip}.",
+            fix="Give the hardware spec that was reviewed.",
+        )
     if expected.ruleset_digest is not None and expected.ruleset_digest != binding.ruleset_digest:
         yield Reason(
             check="wrong_rules",
@@ -131,6 +223,14 @@ def _why_not_approved(case: Case, action: PolicyAction) -> Reason:
             why=f"{action.id}: {listed(stands.authors)} approved their own work, which the trust file does not count.",
             fix="Have someone else approve it.",
         )
+    if stands.outside:
+        return Reason(
+            check="scope",
+            what="",
+            why=f"{action.id}: {listed(stands.outside)} approved it, but the trust file does not let them for this "
+            "chip or this risk.",
+            fix="Have someone approve it who may.",
+        )
     if stands.counted:
         why = f"{action.id}: {len(stands.counted)} of {stands.needed} reviewers ({listed(stands.counted)})."
         return Reason(check="quorum", what="", why=why, fix="Have another reviewer approve and sign.")
@@ -141,7 +241,7 @@ def _why_not_approved(case: Case, action: PolicyAction) -> Reason:
 
 def _check_downgrade(case: Case) -> Iterator[Reason]:
     serial = case.statement.predicate.serial
-    older = case.seen.older(seen_name(case.policy), serial, case.payload_digest)
+    older = case.seen.older(seen_name(case.policy), serial, case.payload_digest, case.trust)
     if older is not None:
         yield Reason(
             check="downgrade",
@@ -156,11 +256,23 @@ def _check_downgrade(case: Case) -> Iterator[Reason]:
             why=f"It has version {case.trust.version}; version {case.seen.trust_version} was used before.",
             fix="Use the newest trust file.",
         )
+    same_version = case.trust.version == case.seen.trust_version
+    if same_version and case.seen.trust_digest and case.trust.digest != case.seen.trust_digest:
+        yield Reason(
+            check="downgrade",
+            what="The trust file was changed without a new version.",
+            why=f"Another one with version {case.trust.version} was used here before.",
+            fix="Raise `version` in the trust file with every change; `meta-infer keys` does.",
+        )
 
 
 BUNDLE_CHECKS: tuple[Callable[[Case], Iterator[Reason]], ...] = (
     _check_releasers,
+    _check_chips_of_releasers,
     _check_time,
+    _check_audience,
+    _check_tools,
+    _check_overrides,
     _check_subjects,
     _check_policy,
     _check_approvals,

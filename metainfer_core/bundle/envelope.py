@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE
@@ -21,6 +23,7 @@ from metainfer_core.values import canonical_json, read_json, sha256
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 ENVELOPE_LIMIT_BYTES = 64 * MEBIBYTE
 SIGNATURES_LIMIT = 64
+ED25519_BYTES, P256_BYTES = 32, 65
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,19 @@ def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
     """The bytes that a signature covers: the type too, so that one kind of statement never passes as another."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def load_public_key(algorithm: str, raw: bytes) -> Ed25519PublicKey | EllipticCurvePublicKey:
+    """The key in its raw bytes; raises InputError if they are none of this algorithm."""
+    try:
+        if algorithm == "ed25519":
+            return Ed25519PublicKey.from_public_bytes(raw)
+        if len(raw) == P256_BYTES:
+            return EllipticCurvePublicKey.from_encoded_point(SECP256R1(), raw)
+        problem = f"{P256_BYTES} bytes, not {len(raw)}"
+    except ValueError as error:
+        problem = f"the right bytes ({error})"
+    raise InputError("This is not a public key.", f"A key for {algorithm} has {problem}.", "Export the key again.")
 
 
 def key_id(public_key: bytes) -> str:
@@ -113,13 +129,21 @@ def _signer(signature: Signature, keys: dict[str, bytes], signed: bytes) -> byte
         candidates = list(keys.values())
     else:
         candidates = [keys[signature.key_id]] if signature.key_id in keys else []
-    for public_key in candidates:
-        try:
-            Ed25519PublicKey.from_public_bytes(public_key).verify(signature.signature, signed)
-        except InvalidSignature:
-            continue
-        return public_key
-    return None
+    return next((each for each in candidates if _fits(each, signature.signature, signed)), None)
+
+
+def _fits(public_key: bytes, signature: bytes, signed: bytes) -> bool:
+    """Whether the key made the signature. Its length says what it is for: the two algorithms share none."""
+    algorithm = "ed25519" if len(public_key) == ED25519_BYTES else "ecdsa-p256"
+    key = load_public_key(algorithm, public_key)
+    try:
+        if isinstance(key, Ed25519PublicKey):
+            key.verify(signature, signed)
+        else:
+            key.verify(signature, signed, ECDSA(SHA256()))
+    except InvalidSignature:
+        return False
+    return True
 
 
 def _signature(plain: object, place: str) -> Signature:

@@ -28,8 +28,12 @@ CHECKS: dict[str, str] = {
     "revoked_key": "The key that signed is not revoked.",
     "expired_key": "The key that signed is valid now.",
     "role": "The person who signed has the role for it.",
+    "scope": "Who signed may do so for this chip and this risk.",
     "malformed": "What is signed keeps to its format.",
-    "expired": "The bundle is valid now.",
+    "expired": "The bundle and the trust file are valid now.",
+    "override_expired": "Every override in it still holds.",
+    "audience": "It was made for those who use it here.",
+    "tool_version": "The programs that made and check it are not older than the trust file allows.",
     "wrong_model": "It was made for this model.",
     "wrong_spec": "It was made for this hardware spec.",
     "wrong_policy": "The policy is the one that its digests name.",
@@ -40,6 +44,7 @@ CHECKS: dict[str, str] = {
     "own_work": "Where the trust file asks for it, nobody counts for their own work.",
     "quorum": "Enough distinct people, with distinct keys, stand behind it.",
     "downgrade": "It is not older than what was trusted here before.",
+    "trust_root": "Those who may change the trust file signed it.",
 }
 """Every check by its name, and what holds when it passes."""
 

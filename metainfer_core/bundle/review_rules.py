@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from metainfer_core.bundle.statement import ApprovedAction
-from metainfer_core.bundle.trust import RISK_LEVELS, RiskLevel, TrustFile
+from metainfer_core.bundle.trust import RISK_LEVELS, Person, RiskLevel, TrustFile
 from metainfer_core.policy.policy import Policy, PolicyAction
 
 
@@ -20,6 +20,8 @@ class Standing(NamedTuple):
     """Approved, but without the three lines that this action needs."""
     authors: tuple[str, ...]
     """Approved, but may not count for their own work."""
+    outside: tuple[str, ...] = ()
+    """Approved, but the trust file does not let them count for this chip or this risk."""
 
     @property
     def enough(self) -> bool:
@@ -42,22 +44,33 @@ def standing(
     approvals: Mapping[str, ApprovedAction],
     authors: Collection[str],
     trust: TrustFile,
+    chip: str | None = None,
 ) -> Standing:
     """Who counts for `action` among the people whose valid approvals of exactly this action are given.
 
     The quorum is that of the highest risk which the policy states or any reviewer saw: a policy that was
-    re-rated after its review cannot get through with fewer people.
+    re-rated after its review cannot get through with fewer people. Without `chip`, nobody is held to their chips.
     """
     justified_only = needs_justification(action)
     unjustified = {who for who, approval in approvals.items() if justified_only and approval.justification is None}
     own_work = set() if trust.authors_may_approve else set(authors) & set(approvals)
     risks = [risk_level(action), *(approval.risk for approval in approvals.values())]
+    highest = max(risks, key=RISK_LEVELS.index)
+    outside = {who for who in approvals if not _in_scope(trust.person(who), highest, chip)}
     return Standing(
-        counted=tuple(sorted(set(approvals) - unjustified - own_work)),
-        needed=trust.quorum.reviewers(max(risks, key=RISK_LEVELS.index)),
+        counted=tuple(sorted(set(approvals) - unjustified - own_work - outside)),
+        needed=trust.quorum.reviewers(highest),
         unjustified=tuple(sorted(unjustified)),
         authors=tuple(sorted(own_work)),
+        outside=tuple(sorted(outside)),
     )
+
+
+def _in_scope(person: Person | None, risk: RiskLevel, chip: str | None) -> bool:
+    """Whether a person's approval can count for a risk and a chip; a stranger's is refused elsewhere."""
+    if person is None:
+        return True
+    return RISK_LEVELS.index(risk) <= RISK_LEVELS.index(person.max_risk) and (chip is None or person.covers(chip))
 
 
 def lineage(policy: Policy) -> str:

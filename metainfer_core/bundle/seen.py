@@ -1,37 +1,71 @@
-"""What this machine trusted before: so that an older bundle or trust file is not passed off as the newest."""
+"""What this machine trusted before: so that an older bundle or trust file is not passed off as the newest.
+
+The record carries a check made with a key of its own, which lies beside it: a record that was cut, edited or put back
+is refused, and so is a missing one while its key is there. Who can write both files can start it anew; then the first
+bundle is taken as the newest, and the verdict says so.
+"""
 
 from __future__ import annotations
 
+import hmac
+import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from metainfer_core.bundle.trust import TrustFile, TrustRoot
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.policy.policy import Policy
-from metainfer_core.values import FrozenMap, Value
+from metainfer_core.values import FrozenMap, Value, canonical_json, read_json
 
 if TYPE_CHECKING:
     from metainfer_core.bundle.signed_bundle import Verified
 
 
 class SeenBundle(Value):
-    """The newest bundle under one name."""
+    """The newest bundle under one name by one set of keys."""
 
     serial: int
     payload_digest: str
+    keys: tuple[str, ...] = ()
+    """Ids of the releasers' keys."""
+
+    def counts(self, trust: TrustFile) -> bool:
+        """Whether its serial still binds: not if a key of it was revoked since, and with it this bundle.
+
+        Else who stole a key once could release under the highest number there is, and lock out all that follow.
+        """
+        revoked = {
+            key.id
+            for person in trust.people
+            for key in person.keys
+            if key.revoked is not None and self.payload_digest not in key.revoked.kept
+        }
+        return not revoked.intersection(self.keys)
 
 
 class Seen(Value):
     """The newest of everything that was trusted here."""
 
-    format: Literal["metainfer.seen/1"] = "metainfer.seen/1"
+    format: Literal["metainfer.seen/2"] = "metainfer.seen/2"
     trust_version: int = 0
-    bundles: FrozenMap[SeenBundle] = {}
-    """`seen_name` to its newest bundle."""
+    trust_digest: str = ""
+    root: TrustRoot | None = None
+    """Root keys of the trust file, once it had some."""
+    latest: str = ""
+    """The latest time at which something was trusted: the clock was set back if it is earlier now."""
+    bundles: FrozenMap[tuple[SeenBundle, ...]] = {}
+    """`seen_name` to the newest bundle of each set of keys."""
 
-    def older(self, name: str, serial: int, payload_digest: str) -> str | None:
+    def newest(self, name: str, trust: TrustFile) -> SeenBundle | None:
+        """The newest bundle under a name, among those that still count."""
+        found = [each for each in self.bundles.get(name, ()) if each.counts(trust)]
+        return max(found, key=lambda each: each.serial, default=None)
+
+    def older(self, name: str, serial: int, payload_digest: str, trust: TrustFile) -> str | None:
         """Why a bundle is older than, or not the same as, what was trusted before; or None."""
-        newest = self.bundles.get(name)
+        newest = self.newest(name, trust)
         if newest is None or serial > newest.serial:
             return None
         if serial < newest.serial:
@@ -40,10 +74,19 @@ class Seen(Value):
             return f"another bundle of {name!r} with the same serial {serial} was trusted here before"
         return None
 
-    def with_bundle(self, name: str, serial: int, payload_digest: str, trust_version: int) -> Seen:
+    def with_bundle(
+        self, name: str, serial: int, payload_digest: str, trust: TrustFile, keys: Collection[str] = (), at: str = ""
+    ) -> Seen:
         """This, and one bundle more."""
-        found = SeenBundle(serial=serial, payload_digest=payload_digest)
-        return Seen(trust_version=max(trust_version, self.trust_version), bundles={**self.bundles, name: found})
+        found = SeenBundle(serial=serial, payload_digest=payload_digest, keys=tuple(sorted(keys)))
+        others = tuple(each for each in self.bundles.get(name, ()) if each.keys != found.keys)
+        return Seen(
+            trust_version=max(trust.version, self.trust_version),
+            trust_digest=trust.digest if trust.version >= self.trust_version else self.trust_digest,
+            root=trust.root or self.root,
+            latest=max(at, self.latest),
+            bundles={**self.bundles, name: (*others, found)},
+        )
 
 
 def seen_name(policy: Policy) -> str:
@@ -58,22 +101,56 @@ def seen_file(trust_file: Path) -> Path:
 
 
 def read_seen(path: Path) -> Seen:
-    """What was trusted before; nothing if there is no such file yet. A broken file is a refusal, not a fresh start."""
-    if not path.exists():
+    """What was trusted before; nothing if nothing ever was. A broken or missing record is no fresh start."""
+    key_path = _key_file(path)
+    if not path.exists() and not key_path.exists():
         return Seen()
+    if not path.exists():
+        raise _unusable(path, f"{key_path.name} shows that there was one.")
     try:
-        return Seen.from_json(read_bytes(path, "record of trusted bundles"), str(path))
+        plain = read_json(read_bytes(path, "record of trusted bundles"), str(path))
+        stated = plain.pop("check", "") if isinstance(plain, dict) else ""
+        seen = Seen.from_plain(plain, str(path))
     except InputError as error:
-        raise NotTrustedError(
-            f"{path}: the record of what was trusted before cannot be read.",
-            error.why or error.what,
-            "Restore it. Delete it only if you are sure that no older bundle is being passed off as new.",
-            check="downgrade",
-        ) from error
+        raise _unusable(path, error.why or error.what) from error
+    if not key_path.exists():
+        raise _unusable(path, f"{key_path.name}, which its check was made with, is missing.")
+    if not isinstance(stated, str) or not hmac.compare_digest(stated, _check(_key(key_path), seen)):
+        raise _unusable(path, "Its check does not fit: it was changed by something else than meta-infer.")
+    return seen
 
 
 def remember(path: Path, verified: Verified) -> None:
     """Notes down a bundle that something is now built from, so that an older one is refused from here on."""
-    serial = verified.statement.predicate.serial
-    seen = read_seen(path).with_bundle(verified.name, serial, verified.payload_digest, verified.trust_version)
-    write_bytes(path, seen.to_json() + b"\n", "record of trusted bundles")
+    serial, name = verified.statement.predicate.serial, verified.name
+    seen = read_seen(path).with_bundle(
+        name, serial, verified.payload_digest, verified.trust, verified.key_ids, verified.at
+    )
+    key_path = _key_file(path)
+    key = _key(key_path) if key_path.exists() else secrets.token_hex(32)
+    data = canonical_json(seen.plain() | {"check": _check(key, seen)}) + b"\n"
+    write_bytes(path, data, "record of trusted bundles")
+    if not key_path.exists():  # last: a key without its record would mean that the record was taken away
+        write_bytes(key_path, key.encode() + b"\n", "key of the record of trusted bundles", mode=0o600)
+
+
+def _key_file(path: Path) -> Path:
+    return path.with_suffix(".key")
+
+
+def _key(path: Path) -> str:
+    return read_bytes(path, "key of the record of trusted bundles", 4096).decode("ascii", "replace").strip()
+
+
+def _check(key: str, seen: Seen) -> str:
+    return "hmac-sha256:" + hmac.digest(key.encode(), seen.to_json(), "sha256").hex()
+
+
+def _unusable(path: Path, why: str) -> NotTrustedError:
+    return NotTrustedError(
+        f"{path}: the record of what was trusted before cannot be used.",
+        why,
+        f"Restore it from a backup. Delete it and {_key_file(path).name} only if you are sure that no older bundle is "
+        "being passed off as new.",
+        check="downgrade",
+    )

@@ -20,11 +20,11 @@ from metainfer_core.bundle.envelope import (
     read_signed_file,
     verify,
 )
-from metainfer_core.bundle.reason import Reason, not_trusted, reason_of
+from metainfer_core.bundle.reason import Reason, listed, not_trusted, reason_of
 from metainfer_core.bundle.review_rules import lineage
 from metainfer_core.bundle.seen import Seen, seen_name
-from metainfer_core.bundle.statement import RELEASE_TYPE, Digest, ReleaseStatement, read_payload
-from metainfer_core.bundle.trust import Time, TrustFile
+from metainfer_core.bundle.statement import RELEASE_TYPE, Digest, ReleaseStatement, SignedAction, read_payload
+from metainfer_core.bundle.trust import Person, Time, TrustedKey, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
@@ -41,8 +41,12 @@ class Verified:
     """Who signed the whole."""
     reviewers: Mapping[str, tuple[str, ...]]
     """Action id to the people who stand behind it."""
-    trust_version: int
-    """Version of the trust file that vouches for it."""
+    trust: TrustFile
+    """The trust file that vouches for it."""
+    key_ids: tuple[str, ...]
+    """Of the releasers' keys that count."""
+    at: Time
+    """When it was checked."""
     sentences: tuple[str, ...]
     """In plain words: what is signed by whom, and what was not compared."""
 
@@ -97,8 +101,9 @@ def inspect_bundle(
         return Inspection(None, (_unsigned(source),))
     if envelope.payload_type != PAYLOAD_TYPE:
         return Inspection(None, (_wrong_type(envelope.payload_type),))
-    releasers, reasons = _releasers(envelope, trust, now)
-    if not releasers:
+    signers, reasons = _releasers(envelope, trust, now)
+    releasers = tuple(sorted({person.id for person, _ in signers}))
+    if not signers:
         return Inspection(None, tuple(reasons))
     try:
         statement = ReleaseStatement.from_plain(read_payload(envelope.payload, RELEASE_TYPE, source), source)
@@ -110,30 +115,37 @@ def inspect_bundle(
         return Inspection(None, found)
     reviewers = {action.id: case.standing(action).counted for action in case.policy.actions}
     verified = Verified(
-        statement, case.payload_digest, releasers, reviewers, trust.version, _sentences(case, reviewers)
+        statement,
+        case.payload_digest,
+        releasers,
+        reviewers,
+        trust,
+        tuple(sorted({key.id for _, key in signers})),
+        now,
+        _sentences(case, reviewers, seen),
     )
     return Inspection(verified, ())
 
 
-def _releasers(envelope: Envelope, trust: TrustFile, now: Time) -> tuple[tuple[str, ...], list[Reason]]:
-    """Who signed the whole and counts; and what speaks against each signature that does not."""
+def _releasers(envelope: Envelope, trust: TrustFile, now: Time) -> tuple[list[tuple[Person, TrustedKey]], list[Reason]]:
+    """Who signed the whole and counts, with which key; and what speaks against each signature that does not."""
     known = {key.id for person in trust.people for key in person.keys}
-    counted: set[str] = set()
+    counted: list[tuple[Person, TrustedKey]] = []
     reasons: list[Reason] = []
     for signature, signer in zip(envelope.signatures, verify(envelope, trust.public_keys), strict=True):
         owner = None if signer is None else trust.owner(signer)
         if owner is None:
             reasons.append(_tampered() if signature.key_id in known else _unknown_key(signature.key_id))
             continue
-        fault = signer_fault(*owner, "releaser", now)
+        fault = signer_fault(*owner, "releaser", now, sha256(envelope.payload))
         if fault is None:
-            counted.add(owner[0].id)
+            counted.append(owner)
         else:
             reasons.append(fault)
-    return tuple(sorted(counted)), reasons
+    return counted, reasons
 
 
-def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]], seen: Seen | None) -> tuple[str, ...]:
     made, trust, expected = case.statement.predicate, case.trust, case.expected
     by_person: dict[str, int] = {}
     for people in reviewers.values():
@@ -146,6 +158,13 @@ def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]]) -> tuple[st
         + "; ".join(f"{person} signed for {count}" for person, count in sorted(by_person.items()))
         + ".",
     ]
+    overridden = [each for each in made.actions if each.override is not None]
+    if overridden:
+        lines.append(
+            f"{len(overridden)} actions are not as proposed: {listed([_override(each) for each in overridden])}."
+        )
+    if made.audience:
+        lines.append(f"Made for {listed(made.audience)}.")
     if trust.authors_may_approve:
         lines.append("Authors may approve their own work here (trust file).")
     if max(trust.quorum.low, trust.quorum.medium, trust.quorum.high) == 1:
@@ -159,9 +178,20 @@ def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]]) -> tuple[st
         )
         if given is None
     ]
+    if seen is not None and seen.newest(seen_name(case.policy), trust) is None:
+        lines.append("Nothing of this name was built here before, so an older bundle would not be noticed.")
+    if trust.root is None:
+        lines.append("The trust file is not signed: whoever can write it decides what is trusted.")
     if missing:
         lines.append(f"Not compared, because it was not given: {', '.join(missing)}.")
     return tuple(lines)
+
+
+def _override(action: SignedAction) -> str:
+    note = action.override
+    assert note is not None
+    until = "" if note.expires is None else f" until {note.expires}"
+    return f"{action.id} (by {note.author}{until}: {note.reason})"
 
 
 def _unsigned(source: str) -> Reason:

@@ -87,6 +87,15 @@ class ApprovalStatement(Value):
         return self
 
 
+class SignedOverride(Value):
+    """Who changed an action from what was proposed, why, and until when that holds."""
+
+    author: PersonId
+    reason: Line
+    at: Time
+    expires: Time | None = None
+
+
 class SignedAction(Value):
     """One action of the released policy."""
 
@@ -94,6 +103,7 @@ class SignedAction(Value):
     content_digest: Digest
     authors: tuple[PersonId, ...] = ()
     """Who brought in the policy, or set this action's override."""
+    override: SignedOverride | None = None
 
 
 class LogHead(Value):
@@ -113,6 +123,10 @@ class ReleasePredicate(Value):
     """Rises with every release of one lineage."""
     created: Time
     expires: Time
+    chip: str = ""
+    """Name of the chip that the spec describes."""
+    audience: tuple[str, ...] = ()
+    """For whom it is, by the audiences that trust files name; none named: for everybody."""
     policy: Policy
     actions: tuple[SignedAction, ...]
     approvals: tuple[JsonMap, ...]

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Literal
 
 import pydantic
 
-from metainfer_core.bundle.envelope import decode_base64, key_id
+from metainfer_core.bundle.envelope import decode_base64, key_id, load_public_key
 from metainfer_core.errors import InputError
-from metainfer_core.files import read_bytes
 from metainfer_core.values import Value
-
-TRUST_LIMIT_BYTES = 1 << 20
 
 PersonId = Annotated[str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9._@+-]{0,99}$")]
 """Small ASCII letters, digits and `._@+-`: no two ids look alike."""
 Role = Literal["reviewer", "releaser"]
 RiskLevel = Literal["low", "medium", "high"]
+VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+$"
 RISK_LEVELS: tuple[RiskLevel, ...] = ("low", "medium", "high")
 
 
@@ -41,39 +38,47 @@ def time_text(moment: datetime) -> Time:
     return moment.astimezone(UTC).strftime(TIME_FORMAT)
 
 
+def moment(text: Time) -> datetime:
+    """The time that a text of a value names."""
+    return datetime.strptime(text, TIME_FORMAT).replace(tzinfo=UTC)
+
+
 class Revocation(Value):
     """Since when a key counts no more, and why."""
 
     at: Time
     reason: str
+    event: int | None = None
+    """Number of the first event of the review log that the key's holder may not have written; None: trust none."""
+    kept: tuple[str, ...] = ()
+    """Digests of what the key signed before that event, by the log: these signatures still count. A signature's own
+    time is no help, since who holds the key can claim any."""
 
 
 class TrustedKey(Value):
     """One public key of a person."""
 
-    algorithm: Literal["ed25519"] = "ed25519"
+    algorithm: Literal["ed25519", "ecdsa-p256"] = "ed25519"
     public_key: str
-    """Base64 of the 32 raw bytes."""
+    """Base64 of the raw bytes: 32 for Ed25519, 65 (a point, not compressed) for ECDSA on P-256."""
     valid_from: Time | None = None
     valid_until: Time | None = None
     revoked: Revocation | None = None
 
-    @pydantic.field_validator("public_key")
-    @classmethod
-    def _is_a_sound_key(cls, text: str) -> str:
+    @pydantic.model_validator(mode="after")
+    def _is_a_sound_key(self) -> TrustedKey:
         try:
-            raw = decode_base64(text, "public_key")
+            raw = decode_base64(self.public_key, "public_key")
+            load_public_key(self.algorithm, raw)
         except InputError as error:
             raise ValueError(error.why) from error
-        if len(raw) != 32:
-            raise ValueError(f"an Ed25519 public key has 32 bytes, not {len(raw)}")
-        if _has_small_order(raw):
+        if self.algorithm == "ed25519" and _has_small_order(raw):
             raise ValueError("this key has small order: signatures by it can be made without a private key")
-        return text
+        return self
 
     @property
     def raw(self) -> bytes:
-        """The 32 bytes of the key."""
+        """The bytes of the key."""
         return decode_base64(self.public_key, "public_key")
 
     @property
@@ -81,12 +86,14 @@ class TrustedKey(Value):
         """Digest of the raw bytes: what a signature names."""
         return key_id(self.raw)
 
-    def fault(self, now: Time) -> str | None:
-        """Why a signature by this key does not count at `now`, or None.
+    def fault(self, now: Time, payload_digest: str = "") -> str | None:
+        """Why a signature by this key on these bytes does not count at `now`, or None.
 
-        A revoked key never counts, whatever time a signature claims: its holder could claim any time.
+        A revoked key counts for what its revocation keeps, and for nothing else, whatever time a signature claims.
         """
         if self.revoked is not None:
+            if payload_digest in self.revoked.kept:
+                return None
             return f"was revoked at {self.revoked.at} ({self.revoked.reason})"
         if self.valid_from is not None and now < self.valid_from:
             return f"is valid only from {self.valid_from} on"
@@ -102,6 +109,14 @@ class Person(Value):
     name: str = ""
     roles: tuple[Role, ...]
     keys: tuple[TrustedKey, ...] = ()
+    chips: tuple[str, ...] = ()
+    """Names of the chips that this person counts for; none named: every chip."""
+    max_risk: RiskLevel = "high"
+    """The highest risk that this person counts for as a reviewer."""
+
+    def covers(self, chip: str) -> bool:
+        """Whether this person counts for bundles for a chip."""
+        return not self.chips or chip in self.chips
 
 
 class Quorum(Value):
@@ -117,6 +132,25 @@ class Quorum(Value):
         return {"low": self.low, "medium": self.medium, "high": self.high}[risk]
 
 
+class TrustRoot(Value):
+    """Who may change a trust file: keys that sign it, and how many of them it takes."""
+
+    keys: tuple[TrustedKey, ...]
+    threshold: Annotated[int, pydantic.Field(ge=1)]
+
+    @pydantic.model_validator(mode="after")
+    def _can_be_reached(self) -> TrustRoot:
+        _refuse_twice("root key", [key.public_key for key in self.keys])
+        if self.threshold > len(self.keys):
+            raise ValueError(f"{self.threshold} of {len(self.keys)} root keys can never sign")
+        return self
+
+    @property
+    def public_keys(self) -> tuple[bytes, ...]:
+        """Every root key."""
+        return tuple(key.raw for key in self.keys)
+
+
 class TrustFile(Value):
     """Whose signature counts. No person and no key can stand in it twice."""
 
@@ -127,6 +161,14 @@ class TrustFile(Value):
     quorum: Quorum = Quorum()
     authors_may_approve: bool = True
     """Whether who wrote a policy or an override counts among its reviewers. Bundles made so say it."""
+    expires: Time | None = None
+    """When it must have been replaced by a newer version; None: never."""
+    audience: str = ""
+    """Who builds with this file, such as a fleet: bundles that are made for others are refused."""
+    min_tool_version: Annotated[str, pydantic.StringConstraints(pattern=VERSION)] | None = None
+    """Nothing that an older meta-infer made or checks is trusted."""
+    root: TrustRoot | None = None
+    """Who signs this file; None: it is not signed, and whoever can write it can change it."""
 
     @pydantic.model_validator(mode="after")
     def _nobody_counts_twice(self) -> TrustFile:
@@ -147,13 +189,6 @@ class TrustFile(Value):
     def public_keys(self) -> tuple[bytes, ...]:
         """Every key in the file, revoked ones too, so that a verdict can name them."""
         return tuple(key.raw for person in self.people for key in person.keys)
-
-
-def read_trust(path: Path) -> TrustFile:
-    """The trust file at `path`; one that trusts nobody if there is none."""
-    if not path.exists():
-        return TrustFile()
-    return TrustFile.from_json(read_bytes(path, "trust file", TRUST_LIMIT_BYTES), str(path))
 
 
 def _spelled_alike(name: str) -> str:

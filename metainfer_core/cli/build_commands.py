@@ -17,7 +17,8 @@ from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.envelope import is_envelope
 from metainfer_core.bundle.seen import read_seen, remember, seen_file
 from metainfer_core.bundle.signed_bundle import open_bundle
-from metainfer_core.bundle.trust import read_trust, time_text
+from metainfer_core.bundle.trust import time_text
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.cli.policy_commands import (
@@ -95,6 +96,13 @@ def compile_command(
         report("reading policy and model", 0, 0)
         approved, bundle_digest = _policy_to_build(policy, development, trust, model, spec)
         prepared = pipeline.prepare(model, input_shapes(shape) or approved.bound_shapes)
+        if bundle_digest is not None and prepared.digest != approved.model_digest:
+            raise NotTrustedError(
+                f"{model}: this is no longer the model that the bundle was checked with.",
+                f"It was changed while it was read: now it is {prepared.digest}.",
+                "Give the model that was reviewed, and let nothing else write it meanwhile.",
+                "wrong_model",
+            )
         samples = pipeline.samples_for(prepared, evaluation or calib)
         calibration = pipeline.missing_ranges(prepared, approved, calib, report) if bundle_digest is None else None
         if calibration is not None and calib is None:
@@ -213,7 +221,8 @@ def _policy_to_build(
             )
         return parse_policy(data, str(path)), None
     digest = load_model(model).digest
-    expected = Expected(model_digest=digest, spec_digest=spec.values_digest, ruleset_digest=ruleset_digest())
+    rules = ruleset_digest()
+    expected = Expected(model_digest=digest, spec_digest=spec.values_digest, ruleset_digest=rules, chip=spec.name)
     state = seen_file(trust)
     with alone(state) if state.parent.is_dir() else nullcontext():  # another compile must not forget what this one saw
         trusted, seen = read_trust(trust), read_seen(state)

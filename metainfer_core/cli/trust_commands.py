@@ -11,7 +11,8 @@ import typer
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.seen import read_seen, seen_file
 from metainfer_core.bundle.signed_bundle import inspect_bundle
-from metainfer_core.bundle.trust import read_trust, time_text
+from metainfer_core.bundle.trust import time_text
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit, progress
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.files import read_bytes

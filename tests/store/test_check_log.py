@@ -135,6 +135,16 @@ def test_line_that_was_being_written_when_the_machine_stopped_is_no_fault(full):
     assert check_log(full) == ()
 
 
+def test_line_that_a_killed_writer_left_half_written_is_no_fault_once_others_wrote_on(full):
+    with full.checkpoints.open("ab") as file:
+        file.write(full.head().to_json()[:60])
+    again = EventLog(full.path.parent)
+    say(again, POLICY, "eve", ADD_2, "comment", reason="after that")
+    assert check_log(again) == ()
+    assert again.head().to_json() in full.checkpoints.read_bytes().splitlines()
+    again.close()
+
+
 def test_deleted_record_is_found(full):
     full.close()
     for path in full.path.parent.glob("review.db*"):

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from review_maker import private_key
 
-from metainfer_core.bundle.trust import read_trust
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, UnsupportedError
 from review_store.keys import (
     keyring_passphrase,

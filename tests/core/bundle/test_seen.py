@@ -16,7 +16,7 @@ def test_what_was_built_is_remembered_beside_the_trust_file(tmp_path):
     remember(path, newest)
     seen = read_seen(path)
     assert seen.trust_version == 4
-    assert seen.bundles[newest.name].serial == 3
+    assert [each.serial for each in seen.bundles[newest.name]] == [3]
     with pytest.raises(NotTrustedError, match="serial 3"):
         open_bundle(bundle(serial=2), TRUST, NOW, seen=seen)
 
@@ -24,7 +24,7 @@ def test_what_was_built_is_remembered_beside_the_trust_file(tmp_path):
 def test_bundles_for_other_models_or_specs_do_not_follow_each_other():
     names = {seen_name(policy()), seen_name(policy(model_digest=SPEC)), seen_name(policy(spec_digest=MODEL))}
     assert len(names) == 3
-    seen = Seen().with_bundle(seen_name(policy(spec_digest=MODEL)), 9, MODEL, 1)
+    seen = Seen().with_bundle(seen_name(policy(spec_digest=MODEL)), 9, MODEL, TRUST)
     assert open_bundle(bundle(), TRUST, NOW, seen=seen).statement.predicate.serial == 1
 
 
@@ -38,5 +38,5 @@ def test_broken_record_is_refused_and_not_started_afresh(tmp_path, content):
 
 
 def test_trust_version_never_falls():
-    seen = Seen(trust_version=5).with_bundle("x", 1, MODEL, 2)
+    seen = Seen(trust_version=5).with_bundle("x", 1, MODEL, trust_file(version=2))
     assert seen.trust_version == 5

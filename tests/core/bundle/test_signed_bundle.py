@@ -61,6 +61,7 @@ def test_good_bundle_is_opened():
         "3 actions, all approved: bob signed for 3.",
         "Authors may approve their own work here (trust file).",
         "One reviewer is enough for every risk here (trust file).",
+        "The trust file is not signed: whoever can write it decides what is trusted.",
     )
 
 
@@ -338,7 +339,7 @@ def test_own_work_counts_only_where_the_trust_file_says_so():
 def test_older_bundle_is_a_downgrade():
     old, new = bundle(), bundle(serial=2)
     newest = open_bundle(new, TRUST, NOW, EXPECTED)
-    seen = Seen().with_bundle(newest.name, 2, newest.payload_digest, 1)
+    seen = Seen().with_bundle(newest.name, 2, newest.payload_digest, TRUST)
     assert refused_by(old, seen=seen) == ["downgrade"]
     assert refused_by(new, seen=seen) == []
     assert refused_by(bundle(serial=2, created="2026-11-29T11:00:00Z"), seen=seen) == ["downgrade"]

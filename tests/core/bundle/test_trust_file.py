@@ -2,7 +2,8 @@ import pytest
 from bundle_maker import person, public_key, trust_file, trusted_key
 
 from metainfer_core.bundle.envelope import encode_base64
-from metainfer_core.bundle.trust import Person, Quorum, Revocation, TrustedKey, TrustFile, read_trust
+from metainfer_core.bundle.trust import Person, Quorum, Revocation, TrustedKey, TrustFile
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError
 
 
