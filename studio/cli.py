@@ -13,6 +13,7 @@ import typer
 from hwdoc_ingest.sample.command import sample_files
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
+from studio.window import browser, show
 from studio.workspace import choose_workspace
 
 SERVER = Path(__file__).with_name("server.py")
@@ -29,12 +30,16 @@ def commands(app: typer.Typer) -> None:
         with_sample: Annotated[
             bool, typer.Option("--sample", help="Lay out the sample of `meta-infer sample` first, if it is not there.")
         ] = False,
+        window: Annotated[
+            bool, typer.Option("--window", help="Show it in a window of its own; closing that ends the studio.")
+        ] = False,
     ) -> None:
         """Start the studio in the browser."""
         if not APP.is_file():
             raise InputError(
                 f"{APP}: the studio's start file is not there.", fix="Run it from a checkout: make studio."
             )
+        program = browser() if window else ""
         _require_free(port)
         choose_workspace(workspace)
         if with_sample:
@@ -53,8 +58,12 @@ def commands(app: typer.Typer) -> None:
             "server.maxUploadSize": 512,
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
+        server = [sys.executable, "-m", "streamlit", "run", str(SERVER), *flags]
+        if program:
+            show(program, server, APP.parent, os.environ, f"http://127.0.0.1:{port}")
+            return
         os.chdir(APP.parent)
-        os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(SERVER), *flags])
+        os.execv(sys.executable, server)
 
 
 def lay_out_sample(workspace: Path) -> tuple[Path, ...]:
