@@ -198,7 +198,7 @@ class _Comparison:
             said = " or ".join(dict.fromkeys(shown(path, told.value) for told in here))
             message = f"{path} is {shown(path, value)}, but page {place.page} of {self.manual.name} says {said}."
             self._contradiction(path, message, only_reader=quoted == "says it")
-        elif quoted == "does not tell" and place.text and not here and _is_numeric(value):
+        elif quoted == "does not tell" and place.text and not here and _is_numeric(path, value):
             self.report.add(
                 "HW015",
                 f"provenance.{path}",
@@ -310,8 +310,10 @@ def _at(plain: dict[str, Any], path: str) -> Any:
     return found
 
 
-def _is_numeric(value: Any) -> bool:
-    return isinstance(value, int | float | dict) and not isinstance(value, bool)
+def _is_numeric(path: str, value: Any) -> bool:
+    """Whether a value is a number, or a spread of a field that is known."""
+    spread = isinstance(value, dict) and not path.startswith("other.")
+    return spread or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _short(text: str) -> str:

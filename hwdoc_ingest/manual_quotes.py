@@ -65,10 +65,11 @@ def words_in(page: PageWords, box: Box) -> str:
 
 
 def box_holds(page: PageWords, box: Box, quotation: str) -> bool:
-    """Whether the words in a box belong to the quotation, and are not just any of its common ones."""
-    wanted = letters(quotation)
-    found = [letters(word) for word in words_in(page, box).split()]
-    found = [word for word in found if word]
+    """Whether the words in a box hold the quotation, or belong to it."""
+    wanted, there = letters(quotation), words_in(page, box)
+    if wanted in letters(there):
+        return True
+    found = [word for word in map(letters, there.split()) if word]
     of_it = sum(len(word) for word in found if _belongs(word, wanted))
     return bool(found) and of_it >= IN_BOX_SHARE * sum(map(len, found))
 

@@ -18,6 +18,9 @@ NEARLY = 2e-3
 """Relative: a spec may round what a document prints, and the other way round."""
 _ENDS = ("min", "typ", "mean", "max")
 _HEX = re.compile(r"\b0x([0-9a-f_]+)\b|\bH'([0-9a-f]+)|\b([0-9a-f]{2,16})H\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:an?|one|single)\b", re.IGNORECASE)
+_ABOVE = re.compile(r"(?:\(|>)\s*(\d+)\b(?!\s*\))")
+_BELOW = re.compile(r"<\s*(\d+)\b|,\s*(\d+)\s*\)")
 _TIMES_BEFORE = re.compile(r"(\d{1,3})\s*[x×*]\s*$")
 _TIMES_AFTER = re.compile(r"^\s*[x×*]\s*(\d{1,3})\b")
 _NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[x×*]))[-+]?\d+(?:\.\d+)?")
@@ -50,6 +53,8 @@ def verdict(text: str, path: str, value: Any) -> Verdict:
 def _quantity(text: str, path: str, ends: list[float]) -> Verdict:
     base = key_unit(unit_key(path))
     amounts = find_amounts(text)
+    if ends == [1] and base is None and _ONE.search(text):
+        return "says it"
     of_dimension = [number for amount in amounts for number in _in_base(text, amount, base)]
     bare = [number * factor for number in _bare_numbers(text, amounts) for factor in _factors(text, base)]
     if ends and all(any(_near(end, number) for number in (*of_dimension, *bare)) for end in ends):
@@ -74,9 +79,14 @@ def _in_base(text: str, amount: Amount, base: Unit | None) -> Iterator[float]:
 
 
 def _bare_numbers(text: str, amounts: tuple[Amount, ...]) -> list[float]:
-    """Numbers whose unit, if any, stands elsewhere: in another cell of the row, or in the meaning of a property."""
+    """Numbers whose unit, if any, stands elsewhere: in another cell of the row, or in the meaning of a property.
+
+    An end that does not belong to its interval, `(0, 7]`, also stands for the whole number next to it.
+    """
     words = [number for amount in amounts if amount.unit is None for number in amount.values]
-    return [*words, *(float(match[0]) for match in _NUMBER.finditer(text)), *map(float, _whole_numbers(text))]
+    beside = [float(match[1]) + 1 for match in _ABOVE.finditer(text)]
+    beside += [float(match[1] or match[2]) - 1 for match in _BELOW.finditer(text)]
+    return [*words, *beside, *(float(match[0]) for match in _NUMBER.finditer(text)), *map(float, _whole_numbers(text))]
 
 
 def _whole_numbers(text: str) -> set[int]:

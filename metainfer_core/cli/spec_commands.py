@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from metainfer_core.cli import console, streams
-from metainfer_core.errors import InputError
+from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import alone, check_outputs, read_bytes
+from metainfer_core.policy.plain import read_policy
+from metainfer_core.policy.spec_use import Affected, affected, is_for
 from metainfer_core.spec import library
 from metainfer_core.spec.accept import Acceptance, accept
 from metainfer_core.spec.decisions import Decisions
@@ -38,7 +40,7 @@ def commands(app: typer.Typer) -> None:
     )
     spec.command("list", epilog="Example: meta-infer spec list")(list_specs)
     spec.command("show", epilog="Example: meta-infer spec show rk3588 --field compute_units.npu")(show)
-    spec.command("diff", epilog="Example: meta-infer spec diff rk3588@1.0.0 rk3588@1.1.0")(compare)
+    spec.command("diff", epilog="Example: meta-infer spec diff rk3588@1.0.0 rk3588@1.1.0 --policies .")(compare)
     spec.command(
         "accept",
         epilog="Example: meta-infer spec accept draft.yaml --output rk3588_v1.0.0.yaml --above 0.8 --choose 12",
@@ -104,13 +106,50 @@ def _origin_text(row: dict[str, Any]) -> str:
     return f"   [{place['source']}{page}]"
 
 
-def compare(before: SpecName, after: SpecName, json: console.Json = False) -> None:
-    """Compares two specs value by value; exit status 1 where they differ."""
-    changes = diff(library.load(before), library.load(after))
-    data = {"changes": [change.plain() | {"sentence": change.sentence} for change in changes]}
-    text = "\n".join(_change_line(change) for change in changes) or "No value differs."
-    console.emit(json, data, text)
+def compare(
+    before: SpecName,
+    after: SpecName,
+    policies: Annotated[
+        Path | None,
+        typer.Option("--policies", metavar="DIR", help="Folder of policies: say which of them rest on what changed."),
+    ] = None,
+    json: console.Json = False,
+) -> None:
+    """Compares two specs value by value, and says what the changes affect; exit status 1 where they differ."""
+    old, new = library.load(before), library.load(after)
+    changes = diff(old, new)
+    data: dict[str, Any] = {"changes": [change.plain() | {"sentence": change.sentence} for change in changes]}
+    lines = [_change_line(change) for change in changes] or ["No value differs."]
+    if policies is not None:
+        reached, made_for = _reached(policies, changes, old, new)
+        data |= {"affected": [each.plain() for each in reached], "policies": made_for}
+        lines += [f"{len(made_for)} policies were made for one of the two: {', '.join(made_for) or 'none'}."]
+        lines += [f"  {each.policy} rests on {each.path}: {', '.join(each.actions)}" for each in reached]
+        if made_for and old.values_digest != new.values_digest:
+            lines.append(f"Approvals given for {old.name} {old.version} do not hold for {new.version}.")
+    console.emit(json, data, "\n".join(lines))
     console.verdict(bool(changes))
+
+
+def _reached(
+    folder: Path, changes: tuple[Change, ...], old: HardwareSpec, new: HardwareSpec
+) -> tuple[tuple[Affected, ...], list[str]]:
+    """What the changes reach in the policies of a folder, and the policies made for one of the two specs."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder.", fix="Give the folder of policies.")
+    reached: list[Affected] = []
+    made_for = []
+    for path in sorted(path for path in folder.rglob("*.policy") if path.is_file()):
+        try:
+            policy = read_policy(path)
+        except MetaInferError as error:
+            streams.tell(str(error))
+            continue
+        if is_for(policy, old, new):
+            name = path.relative_to(folder).as_posix()
+            made_for.append(name)
+            reached += affected(name, policy, changes)
+    return tuple(reached), made_for
 
 
 def _change_line(change: Change) -> str:

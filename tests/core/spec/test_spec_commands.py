@@ -11,6 +11,7 @@ from test_accept import A53, A72, draft
 from test_profiles_and_schema import PROFILE
 
 from metainfer_core.cli import console, spec_commands, validator
+from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.yaml_file import read_spec
 
@@ -202,3 +203,37 @@ def test_the_schema_is_printed(command: Any) -> None:
     status, out, _ = command("meta-infer", "spec", "schema", "--json")
     assert status == 0
     assert "memories" in json.loads(out)["properties"]
+
+
+def test_diff_says_which_policies_rest_on_what_changed(command: Any, tmp_path: Path) -> None:
+    old, new = tmp_path / "tiny_v1.0.0.yaml", tmp_path / "tiny_v1.1.0.yaml"
+    old.write_text(CLEAN)
+    new.write_text(CLEAN.replace("256 KiB", "128 KiB").replace("version: 1.0.0", "version: 1.1.0"))
+
+    def policy(name: str, field: str, digest: str) -> None:
+        why = ({"claim": "It fits.", "spec_field": field, "spec_value": "256 KiB"},)
+        line = {"node_id": "Conv_1", "action": "place", "why": why}
+        made = Policy.from_plain({"actions": [line], "spec_digest": digest}, name)
+        (tmp_path / "policies").mkdir(exist_ok=True)
+        (tmp_path / "policies" / name).write_bytes(made.to_json())
+
+    digest = read_spec(old).values_digest
+    policy("rests.policy", "memories.sram.size_bytes", digest)
+    policy("above.policy", "memories.sram", digest)
+    policy("apart.policy", "compute_units.npu.clock_hz", digest)
+    policy("other.policy", "memories.sram.size_bytes", "sha256:" + "0" * 64)
+    (tmp_path / "policies" / "broken.policy").write_text("{")
+    status, out, err = command(
+        "meta-infer", "spec", "diff", str(old), str(new), "--policies", str(tmp_path / "policies"), "--json"
+    )
+    assert status == 1, err
+    answer = json.loads(out)
+    assert status == 1
+    assert "broken.policy" in err
+    assert answer["policies"] == ["above.policy", "apart.policy", "rests.policy"]
+    assert [(each["policy"], each["path"], each["actions"]) for each in answer["affected"]] == [
+        ("above.policy", "memories.sram.size_bytes", ["place@Conv_1"]),
+        ("rests.policy", "memories.sram.size_bytes", ["place@Conv_1"]),
+    ]
+    status, _, err = command("meta-infer", "spec", "diff", str(old), str(new), "--policies", str(tmp_path / "nowhere"))
+    assert (status, "there is no such folder" in err) == (2, True)
