@@ -83,8 +83,9 @@ def search(
     plain = _without_integer_padding(start, structural)
     plain.take(plain.propose("keep_float"))
     candidates = [_candidate("float32", plain, objective, tools)]
+    against_integers: tuple[Refusal, ...] = ()
     if objective.precision is Precision.INT8:
-        found, numeric_effects = _integer_candidates(structural, objective, tools)
+        found, numeric_effects, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
         effects |= numeric_effects
     ranked = rank(candidates, objective)
@@ -99,7 +100,7 @@ def search(
         model_digest=model_digest,
         spec_digest=spec.values_digest,
         ruleset_digest=ruleset_digest(),
-        refusals=tuple(dict.fromkeys(final.refusals)),
+        refusals=tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)])),
         objective=objective.plain(),
         candidates=tuple(summary(candidate, candidate is ranked[0]) for candidate in ranked[:BEST_KEPT]),
         calibration=calibration.data,
@@ -213,15 +214,20 @@ def _candidate(
 
 def _integer_candidates(
     structural: Draft, objective: Objective, tools: Tools
-) -> tuple[list[Candidate], dict[str, Measured]]:
-    """INT8 in each variant, and a mix for each unit where none keeps to the budget; what each action does alone."""
+) -> tuple[list[Candidate], dict[str, Measured], tuple[Refusal, ...]]:
+    """INT8 in each variant, and a mix for each unit where none keeps to the budget; what each action does alone.
+
+    Also why nodes are no INT8 in the usual variant, for a policy that stays float altogether.
+    """
     base = structural.branch()
     base.calibration = _with_new_tensors(structural, tools)
     by_unit: dict[str, list[tuple[Variant, Candidate]]] = {}
     tried = variants(base.spec)
+    against: tuple[Refusal, ...] = ()
     for index, variant in enumerate(tried):
         tools.progress("measuring INT8 variants", index, len(tried))
         draft = quantized(base, variant.params, {})
+        against = against or tuple(refusal for refusal in draft.refusals if refusal.kind == "quantize")
         known = [candidate.draft.actions for found in by_unit.values() for _, candidate in found]
         if integer_actions(draft) and draft.actions not in known:  # a unit may allow one granularity alone
             candidate = _candidate(variant.name, draft, objective, tools)
@@ -243,7 +249,7 @@ def _integer_candidates(
             together: Measured = best.effect if best.effect is not None else best.broken[0]
             draft, effect = mixed(base, variant.params, actions, effects, together, objective, tools.measure)
             candidates.append(_candidate(f"mixed, {variant.name}", draft, objective, tools, effect))
-    return candidates, effects
+    return candidates, effects, against
 
 
 def _accuracy(candidate: Candidate) -> float:

@@ -15,11 +15,11 @@ class RealisedTensor(Value):
     element_type: ElementType
     shape: tuple[int, ...]
     size_bytes: int
-    memory: str | None
-    """Arena that holds it, named after the spec's memory; None for a constant."""
-    offset_bytes: int | None
-    """From the start of its arena; None for a constant."""
     is_constant: bool
+    memory: str | None = None
+    """Arena that holds it, named after the spec's memory; None for a constant."""
+    offset_bytes: int | None = None
+    """From the start of its arena; None for a constant."""
     granularity: Literal["tensor", "channel"] | None = None
     """How finely it is quantized; None where it is not."""
     symmetric: bool | None = None

@@ -1,0 +1,192 @@
+"""Known failures of sums, fusions, alignment, shapes and promises: predicted, mended, refused by force, silent if not.
+
+Each graph is the smallest one that shows what people reported in public; see the comment on each.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import onnx
+import pytest
+from failure_bench import SAMPLES, Case, case, chip, normal, try_case
+from onnx.helper import make_node
+
+from metainfer_core.codegen.differences import differences
+from metainfer_core.errors import InputError
+from metainfer_core.pipeline.steps import approved_actions, prepare
+from metainfer_core.policy.objective import Objective
+from metainfer_core.policy.policy import Policy
+from metainfer_core.verify.check_legal import check_legal
+
+ANY_CLASS = Objective(max_argmax_flips=1.0)
+"""For layers of random weights, whose greatest result stands for nothing."""
+
+
+def three_layers(width: int) -> Case:
+    """Dense layers whose sums outgrow a narrow accumulator (fastmachinelearning/hls4ml PR 68)."""
+    names = ("first", "second", "third")
+    nodes, weights, source = [], {}, "x"
+    for name in names:
+        nodes.append(make_node("Gemm", [source, f"{name}_weight"], [f"{name}_sum"], name))
+        weights[f"{name}_weight"] = normal(width, width, scale=0.1)
+        source = f"{name}_sum"
+    return case(nodes, {"x": normal(SAMPLES, width)}, {source: (1, width)}, weights)
+
+
+def conv_read_twice(second_reader: bool) -> Case:
+    """A producer with a second consumer beside its activation (pytorch/executorch PR 6894)."""
+    nodes = [make_node("Conv", ["x", "weight"], ["c"], "conv"), make_node("Relu", ["c"], ["r"], "relu")]
+    last = ["c", "r"] if second_reader else ["r", "r"]
+    nodes.append(make_node("Add", last, ["y"], "add"))
+    return case(nodes, {"x": normal(SAMPLES, 3, 8, 8)}, {"y": (1, 4, 6, 6)}, {"weight": normal(4, 3, 3, 3)})
+
+
+def odd_channels() -> Case:
+    """Channel counts 3, 5 and 7, so that INT8 tensors end off every boundary (tensorflow/tflite-micro 418)."""
+    return case(
+        [
+            make_node("Conv", ["x", "a"], ["five"], "to_five"),
+            make_node("Relu", ["five"], ["r"], "relu"),
+            make_node("Conv", ["r", "b"], ["seven"], "to_seven"),
+            make_node("Conv", ["seven", "c"], ["y"], "to_three"),
+        ],
+        {"x": normal(SAMPLES, 3, 7, 7)},
+        {"y": (1, 3, 5, 5)},
+        {"a": normal(5, 3, 3, 3), "b": normal(7, 5, 1, 1), "c": normal(3, 7, 1, 1)},
+    )
+
+
+def open_dimensions() -> onnx.ModelProto:
+    """A batch and an image size that are open, and a Reshape that is computed from them (openvino 26357)."""
+    return onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        open (float[N,3,H,W] x) => (float[N,K] y)
+            <float[4,3,1,1] weight = {1,2,3,4,5,6,7,8,9,10,11,12}, int64 zero = {0}, int64[1] rest = {-1},
+             int64[1] axis = {0}> {
+            [conv] c = Conv (x, weight)
+            [shape] s = Shape (c)
+            [gather] n = Gather (s, zero)
+            [unsqueeze] u = Unsqueeze (n, axis)
+            [concat] t = Concat <axis = 0> (u, rest)
+            [reshape] y = Reshape (c, t)
+        }""")
+
+
+def test_failure_F10_a_sum_that_outgrows_the_accumulator(tmp_path):
+    tried = try_case(three_layers(64), tmp_path, chip(accumulator_bits=16), ANY_CLASS)
+    reasons = tried.refusals("quantize")
+    assert reasons["first"] == (
+        "A sum of first can need 21 bits; the accumulator has 16 (compute_units.npu.accumulator_bits)."
+    )
+    wide = try_case(three_layers(64), tmp_path, chip(), ANY_CLASS)
+    params = {**wide.actions("quantize")["first"].params, "target_hw": "npu"}
+    forced = tried.forced("first", params)
+    off = [line for line in forced.plain()["actions"] if line["action"] != "keep_float"]
+    reason = tried.reason_against(Policy.from_plain({**forced.plain(), "actions": off}))
+    assert "A sum of first can need 21 bits; the accumulator has 16" in reason
+
+
+def test_failure_F10_is_silent_on_a_wide_accumulator(tmp_path):
+    tried = try_case(three_layers(64), tmp_path, chip(accumulator_bits=32), ANY_CLASS)
+    assert sorted(tried.actions("quantize")) == ["first", "second", "third"]
+    assert tried.refusals("quantize") == {}
+
+
+def test_failure_F14_a_producer_that_others_read_is_not_fused_away(tmp_path):
+    tried = try_case(conv_read_twice(True), tmp_path, chip())
+    assert tried.refusals("fuse")["conv"] == "c is also read by add (Add), which needs the values before Relu."
+    assert "conv" not in tried.actions("fuse")
+    lines = [*tried.policy.plain()["actions"]]
+    lines.insert(0, {"node_id": "conv", "action": "fuse", "params": {"with": ["relu"], "target_hw": "npu"}})
+    reason = tried.reason_against(Policy.from_plain({**tried.policy.plain(), "actions": lines}))
+    assert "c is also read by add (Add), which needs the values before Relu." in reason
+
+
+def test_failure_F14_is_silent_on_a_single_consumer(tmp_path):
+    tried = try_case(conv_read_twice(False), tmp_path, chip())
+    assert tried.actions("fuse")["conv"].params["with"] == ("relu",)
+    assert "conv" not in tried.refusals("fuse")
+
+
+@pytest.mark.parametrize("alignment", [16, 64, 256])
+def test_failure_F17_every_buffer_starts_on_its_memorys_boundary(tmp_path, alignment):
+    spec = chip()
+    plain = spec.plain()
+    for memory in plain["memories"].values():
+        memory["alignment_bytes"] = alignment
+    tried = try_case(odd_channels(), tmp_path, type(spec).from_plain(plain))
+    compiled = tried.compiled()
+    stored = [tensor for tensor in compiled.realised.tensors if tensor.memory is not None]
+    assert len(stored) >= 4
+    assert any(tensor.size_bytes % 16 for tensor in stored)  # odd sizes, or the test would show nothing
+    assert [tensor.name for tensor in stored if tensor.offset_bytes % alignment] == []
+    assert all(arena.alignment_bytes >= alignment for arena in compiled.realised.arenas.values())
+    moved = compiled.realised.plain()
+    index = next(i for i, tensor in enumerate(moved["tensors"]) if "memory" in tensor)
+    moved["tensors"][index]["offset_bytes"] += 4
+    broken = check_legal(type(compiled.realised).from_plain(moved), tried.spec, {})
+    assert any("align" in violation.law.lower() for violation in broken)
+
+
+def test_failure_F18_open_dimensions_are_named_and_bound(tmp_path):
+    path = tmp_path / "open.onnx"
+    path.write_bytes(open_dimensions().SerializeToString())
+    with pytest.raises(InputError) as refused:
+        prepare(path)
+    assert refused.value.what == "The model leaves the shape of its inputs open: 'x' [N, 3, H, W]."
+    assert "--input-shape" in (refused.value.fix or "")
+    bound = prepare(path, {"x": (1, 3, 6, 5)})
+    assert [node.op_type for node in bound.model.graph] == ["Conv", "Reshape"]
+    assert tuple(bound.model.graph.outputs[0].shape) == (1, 120)
+
+
+def test_failure_F22_a_layer_that_was_asked_to_stay_float_is_held_against_what_was_built(tmp_path):
+    tried = try_case(three_layers(32), tmp_path, chip(), ANY_CLASS)
+    built = tried.compiled()
+    assert built.differences == ()
+    lines = [
+        {**line, "override": False} if (line["action"], line["node_id"]) == ("quantize", "second") else line
+        for line in tried.policy.plain()["actions"]
+    ]
+    lines.append({"node_id": "second", "action": "keep_float", "params": {"cause": "chosen"}})
+    asked = Policy.from_plain({**tried.policy.plain(), "actions": lines})
+    op_types = {str(node.name): node.op_type for node in tried.prepared.model.graph}
+    found = differences(approved_actions(asked), built.realised, op_types)
+    assert {difference.node_id for difference in found} == {"second"}
+    as_asked = tried.compiled(asked)
+    assert as_asked.differences == ()
+    kernels = {step.node_ids[0]: step.kernel for step in as_asked.realised.steps if "second" in step.node_ids}
+    assert all("int8" not in kernel for kernel in kernels.values())
+
+
+BUILD_AND_HASH = """
+import sys
+sys.path[:0] = {paths!r}
+from pathlib import Path
+from failure_bench import chip, try_case
+from test_failures_of_structure import three_layers
+import hashlib
+tried = try_case(three_layers(32), Path({folder!r}), chip())
+print(tried.policy.digest, hashlib.sha256(tried.compiled().data).hexdigest())
+"""
+
+
+def test_failure_F24_two_processes_with_other_hash_seeds_build_the_same_bytes(tmp_path):
+    found = set()
+    for seed in ("1", "4242"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        paths = [os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__))]
+        done = subprocess.run(
+            [sys.executable, "-c", BUILD_AND_HASH.format(paths=paths, folder=str(folder))],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        found.add(done.stdout)
+    assert len(found) == 1
+    assert len(found.pop().split()) == 2
