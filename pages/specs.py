@@ -56,7 +56,7 @@ def _library(known: tuple[Shelved, ...]) -> None:
         number = counted(findings(each, today))
         clean = not number["error"] and not number["warning"]
         state = text("spec_findings_counted", errors=number["error"], warnings=number["warning"])
-        checked = text("spec_checked_never") if age is None else text("spec_checked_days", days=age)
+        checked = _checked(age)
         rows.append(
             {
                 text("spec_chip"): each.spec.name,
@@ -85,6 +85,12 @@ def _library(known: tuple[Shelved, ...]) -> None:
         st.rerun()
 
 
+def _checked(age: int | None) -> str:
+    if age is None:
+        return text("spec_checked_never")
+    return text("spec_checked_days", days=age) if age else text("spec_checked_today")
+
+
 def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
     spec, today = found.spec, datetime.datetime.now(datetime.UTC).date()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
@@ -98,13 +104,12 @@ def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
     parts = [
         f"{text('spec_file')}: {found.reference}",
         f"{text('spec_values')}: {found.values}",
-        f"{text('spec_checked')}: "
-        + (text("spec_checked_never") if age is None else text("spec_checked_days", days=age)),
+        f"{text('spec_checked')}: {_checked(age)}",
         f"{text('spec_people')}: {', '.join(by) or '–'}",
     ]
     st.caption(plain_words(" · ".join(parts)))
     if is_stale(spec, today):
-        st.warning(text("spec_stale"), icon=":material/history:")
+        st.warning(text("spec_stale" if age is not None else "spec_never_checked"), icon=":material/history:")
     count = number["error"] + number["warning"]
     chip, table, faults, compare = st.tabs(
         [text("spec_chip"), text("spec_fields"), text("spec_findings") + f" ({count})", text("spec_compare")],
@@ -150,7 +155,7 @@ def _fields(found: Shelved) -> None:
                 text("spec_field"): each.path,
                 text("spec_value"): each.value,
                 text("spec_source"): text("spec_assumed", reason=each.source) if each.is_assumed else each.source,
-                text("spec_confidence"): each.confidence,
+                text("spec_confidence"): "" if each.confidence is None else f"{each.confidence:.2f}",
                 text("spec_people"): each.accepted_by,
             }
             for each in rows
@@ -159,6 +164,10 @@ def _fields(found: Shelved) -> None:
     chosen = st.dataframe(
         frame, hide_index=True, width="stretch", height=TABLE_HEIGHT, on_select="rerun", selection_mode="single-row",
         key=f"fields-{words}",
+        column_config={
+            text("spec_source"): st.column_config.TextColumn(width="large"),
+            text("spec_confidence"): st.column_config.TextColumn(alignment="right", width="small"),
+        },
     )  # fmt: skip
     if not chosen.selection.rows:
         st.caption(text("spec_choose_field"))
@@ -181,11 +190,8 @@ def _findings(found: Shelved, today: datetime.date) -> None:
         st.success(text("spec_clean"))
     for finding in every:
         with st.container(border=True):
-            line = text("spec_finding_line", line=finding.line)
-            st.markdown(
-                f"{SEVERITY[finding.severity]} **{finding.code}** · {finding.severity} · {line} · "
-                f"{plain_words(finding.path)}"
-            )
+            parts = [finding.severity, text("spec_finding_line", line=finding.line), plain_words(finding.path)]
+            st.markdown(f"{SEVERITY[finding.severity]} **{finding.code}** · {' · '.join(filter(None, parts))}")
             st.markdown(plain_words(finding.message))
             if finding.fix:
                 st.caption(plain_words(text("spec_finding_fix", fix=finding.fix)))
@@ -202,19 +208,20 @@ def _compare(found: Shelved, others: list[Shelved]) -> None:
     changes = diff(other.spec, found.spec)
     policies = policies_of()
     for one in (other, found):
-        names = uses(policies, one.digest)
-        if names and other.digest != found.digest:
-            st.caption(plain_words(text("spec_bound", label=one.label, names=", ".join(names))))
+        made = uses(policies, one.digest)
+        if made and other.digest != found.digest:
+            st.caption(plain_words(text("spec_bound", label=one.label, names=", ".join(made))))
     if not changes:
         st.success(text("spec_no_changes"))
         return
+    names = (other.label, found.label) if other.label != found.label else (other.reference, found.reference)
     used = affected(changes, policies, (other.digest, found.digest))
     frame = pd.DataFrame(
         [
             {
                 text("spec_field"): change.path,
-                text("spec_before", label=other.label): _said(change, before=True),
-                text("spec_after", label=found.label): _said(change, before=False),
+                text("spec_says", label=names[0]): _said(change, before=True),
+                text("spec_says", label=names[1]): _said(change, before=False),
                 text("spec_affected"): ", ".join(used[change.path]),
             }
             for change in changes

@@ -13,6 +13,8 @@ from studio.figures import size
 WIDTH, GAP, LINE, HEAD, MARGIN = 216, 28, 17, 28, 18
 ASIDE = 28
 """Left free beside a memory of one unit, for the unit's way to the bus."""
+COMPUTED_IN = ("int8", "float16")
+"""Data types whose rate is shown first."""
 OUTSIDE = ("dram", "psram", "flash")
 """Kinds of memory that are parts of their own beside the chip."""
 
@@ -111,8 +113,8 @@ def unit_lines(unit: ComputeUnit) -> tuple[str, ...]:
     cores = f"{unit.cores} × " if unit.cores and unit.cores > 1 else ""
     clock = f" at {_hertz(unit.clock_hz)}" if unit.clock_hz else ""
     lines = [f"{cores}{unit.core_type or unit.model or unit.kind.upper()}{clock}"]
-    rates = [f"{_span(rate)} {name}" for name, rate in sorted(unit.macs_per_cycle.items())]
-    lines += [f"{', '.join(rates[:2])} MAC/cycle" if rates else ""]
+    by_use = sorted(unit.macs_per_cycle, key=lambda name: (name not in COMPUTED_IN, name))
+    lines += [f"{_span(unit.macs_per_cycle[name])} {name} MAC/cycle" for name in by_use[:2]]
     lines += [f"{_span(unit.tops)} TOPS" if unit.tops else ""]
     lines += [", ".join(unit.data_types)[:34] if unit.data_types else ""]
     levels = (("L1", unit.l1_cache), ("L1i", unit.l1i_cache), ("L1d", unit.l1d_cache), ("L2", unit.l2_cache),

@@ -63,7 +63,8 @@ class Desk {
       if (!this.pages.has(id)) this.pages.set(id, [])
       this.pages.get(id).push([place, reading])
     }
-    if (!this.byKey.has(this.record.cursor)) this.record.cursor = (this.shown()[0] || {}).key || ""
+    const shown = this.shown()
+    if (!this.at() || (shown.length && !shown.includes(this.at()))) this.record.cursor = (shown[0] || this.places[0] || {}).key || ""
   }
   onPage(reading) { return this.pages.get(`${reading.source}|${reading.page}`) || [] }
 
@@ -81,7 +82,7 @@ class Desk {
   isOpen(place) { return !this.record.standing(place.key) && (place.readings.length > 0 || this.isChanged(place)) }
   open() { return this.places.filter(place => place.readings.length && !place.conflict && !place.mixed && !this.isChanged(place) && !this.record.standing(place.key)) }
   above() { return this.open().filter(place => place.readings[0].confidence > this.threshold) }
-  kept() { return this.places.filter(place => place.change === "same" && !this.record.standing(place.key)) }
+  kept() { return this.places.filter(place => place.change === "same" && !place.conflict && !this.record.standing(place.key)) }
   nextOf(wanted, from) {
     const places = this.shown()
     for (let step = 1; step <= places.length; step++) {

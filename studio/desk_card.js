@@ -11,7 +11,7 @@ function drawCard(desk) {
   for (const refused of desk.data.refused) {
     if (refused.places.includes(place.key)) card.append(element("div", { class: "notice", role: "alert" }, refused.why))
   }
-  if (place.was) card.append(element("div", { class: "was" }, desk.words(`was_${place.change}`, { was: place.was, name: desk.data.before.name })))
+  if (place.was && !(stands && place.change === "same")) card.append(element("div", { class: "was" }, desk.words(`was_${place.change}`, { was: place.was, name: desk.data.before.name })))
   if (desk.editing) card.append(drawEditor(desk, place, reading))
   card.append(drawFacts(desk, place, reading, stands))
   if (reading && reading.text) card.append(element("div", { class: "quote" }, reading.text))

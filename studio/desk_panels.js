@@ -32,7 +32,7 @@ function drawCarry(desk) {
 
 function drawHelp(desk) {
   const row = (keys, said) => [element("dt", {}, element("kbd", {}, keys)), element("dd", {}, said)]
-  return overlay(desk.words("help"), () => desk.closePanel(), element("dl", { class: "facts scroll", tabindex: "0", role: "group", "aria-label": desk.words("help") },
-    desk.data.keys.map(one => row(one.shown, desk.words(one.act))), row("1 – 9", desk.words("choose")), row("↵", desk.words("edit_save")), row("Esc", desk.words("close"))),
+  return overlay(desk.words("help"), () => desk.closePanel(), element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": desk.words("help") }, element("dl", { class: "facts" },
+    desk.data.keys.flatMap(one => row(one.shown, desk.words(one.act))), row("1 – 9", desk.words("choose")), row("↵", desk.words("edit_save")), row("Esc", desk.words("close")))),
     element("div", { class: "bar" }, element("button", { type: "button", onclick: () => desk.closePanel() }, desk.words("close"), element("kbd", { "aria-hidden": "true" }, "Esc"))))
 }

@@ -59,14 +59,19 @@ def carry_over(confirmed: HardwareSpec, draft: SpecDraft, readings: Mapping[str,
         place = confirmed.provenance.get(path)
         for index in indexes:
             candidate = draft.candidates[index]
-            if _says(candidate, path) == standing and (place is None or _alike(candidate.condition, place.condition)):
+            if _told(candidate, path).get(path) == standing and (
+                place is None or _alike(candidate.condition, place.condition)
+            ):
                 again[path] = index
                 break
     revised = _revised(confirmed, draft, again)
+    said = {
+        told for path, indexes in readings.items() for index in indexes for told in _told(draft.candidates[index], path)
+    }
     vanished = {
         path: shown(path, value)
         for path, place in confirmed.provenance.items()
-        if place.source in revised and path not in was and (value := value_in(plain, path)) is not None
+        if place.source in revised and path not in said and (value := value_in(plain, path)) is not None
     }
     return CarryOver(again=again, was=was, vanished=vanished, revised=revised)
 
@@ -91,13 +96,14 @@ def with_own_keys(draft: SpecDraft, confirmed: HardwareSpec) -> SpecDraft:
     return SpecDraft.from_plain(plain)
 
 
-def _says(candidate: Candidate, path: str) -> Any:
+def _told(candidate: Candidate, path: str) -> dict[str, Any]:
+    """All that the spec holds of a candidate: a cache's size also tells how it is shared."""
     if path.startswith("other."):
-        return plain_candidate(candidate)
+        return {path: plain_candidate(candidate)}
     try:
-        return dict(spec_value(candidate, path))[path]
+        return dict(spec_value(candidate, path))
     except NotRepresentable:
-        return None
+        return {}
 
 
 def _alike(one: str | None, other: str | None) -> bool:

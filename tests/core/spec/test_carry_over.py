@@ -98,3 +98,11 @@ def test_two_documents_with_one_name_are_kept_apart_in_the_next_version() -> Non
     assert (after.provenance[DMA].source, after.provenance[CACHE].source) == ("sheet_2", "sheet")
     same = draft(DMA_READ)
     assert with_own_keys(same, REVISION_A) is same
+
+
+def test_what_a_reading_tells_besides_its_value_has_not_vanished() -> None:
+    read = {"field": "cpu.l1d_cache.size_bytes", "value": 32768, "unit": "B", "sharing": "per_core"}
+    path = "compute_units.cpu.l1d_cache.size_bytes"
+    base = accept(draft(read), Decisions(everything=True)).spec
+    assert base.compute_units["cpu"].l1d_cache.sharing_mode == "per_core"
+    assert dict(held(read | {"value": 65536}, readings={path: [0]}, confirmed=base).vanished) == {}
