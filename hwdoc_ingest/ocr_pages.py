@@ -15,6 +15,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
+from hwdoc_ingest.page_filter import can_matter
 from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
 from metainfer_core.errors import InputError
 
@@ -39,7 +40,7 @@ CERTAIN = 0.5
 def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = default_engine) -> tuple[Page, str]:
     """A page with its words, and a note on what was read from its image (or an empty text)."""
     try:
-        page = file.page(number)
+        page = file.page(number, can_matter)
     except InputError as error:
         return Page(number, 1.0, 1.0, ()), f"Page {number} was left out: {error.why}"
     region = _region_to_read(file, page)

@@ -10,7 +10,7 @@ import ctypes
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pypdfium2
@@ -84,6 +84,8 @@ class Page:
     """Whether any of the words came from an image."""
     skew: float = 0.0
     """By how much lines of text rise to the right on the page as shown, in radians; the boxes are straightened."""
+    matters: bool = True
+    """Whether a rule may find something on it; else its rulings are not read, and only its headings count."""
 
 
 class PdfFile:
@@ -114,13 +116,15 @@ class PdfFile:
     def __exit__(self, *_: object) -> None:
         self.document.close()
 
-    def page(self, number: int) -> Page:
-        """The text layer and rulings of page `number` (from 1)."""
+    def page(self, number: int, matters: Callable[[Sequence[Word]], bool] = lambda _: True) -> Page:
+        """The text layer and rulings of page `number` (from 1); no rulings if its words do not matter."""
         handle = self.open_page(number)
         try:
             place = _Placement(handle)
             words = tuple(_words(handle, place))
-            return Page(number, place.width, place.height, words, tuple(_rulings(handle, place)))
+            wanted = matters(words)
+            rulings = tuple(_rulings(handle, place)) if wanted else ()
+            return Page(number, place.width, place.height, words, rulings, matters=wanted)
         except pypdfium2.PdfiumError as error:
             raise self._broken(number, error) from error
         finally:

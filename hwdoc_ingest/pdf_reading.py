@@ -115,11 +115,17 @@ def document_statements(pages: Sequence[Page], progress: Progress = no_progress)
 
 
 def _statements(pages: Sequence[Page], progress: Progress) -> Iterator[Statement]:
-    size = body_size([line for page in pages for line in text_lines(page)])
+    lines_of = [text_lines(page) for page in pages]
+    size = body_size([line for lines in lines_of for line in lines])
     outline = Outline()
     open_table: Table | None = None
-    for page in pages:
+    for page, lines in zip(pages, lines_of, strict=True):
         progress("reading sentences and tables", page.number, len(pages))
+        if not page.matters:
+            open_table = None
+            for _ in statements(page.number, lines, outline, size, page.by_ocr):
+                pass  # its headings stand in the outline then
+            continue
         rows, used, open_table = read_tables(page, open_table, PathAt([]))
         rest = tuple(word for at, word in enumerate(page.words) if at not in used)
         prose = replace(page, words=rest)

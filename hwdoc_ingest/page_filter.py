@@ -1,0 +1,36 @@
+"""Which pages of a manual can matter: a look at the words alone, before tables and sentences are laid out.
+
+Most pages of a long manual (waveforms, instruction encodings, code) name no quantity that a rule asks for. Laying out a
+page costs ten times as much as this look. `benchmarks/reading_manuals.py` tells how many candidates it loses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hwdoc_ingest.number_phrases import find_amounts
+from hwdoc_ingest.pages import Word
+from hwdoc_ingest.rules import PARAMETERS
+
+_ADDRESS = r"(?:0[xX][\dA-Fa-f]{4,8}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4}\W?[\dA-Fa-f]{0,4}|\b[\dA-Fa-f]{4,8}[Hh]\b)"
+MARKS = re.compile(
+    rf"{_ADDRESS}\W{{0,5}}(?:to\W)?(?:\w\W)?{_ADDRESS}|\b[\dA-F]{{2,4}}H\b"  # a range of addresses, a vector
+    r"|(?i:\boffset\b|\b(?:reset|interrupt|exception) (?:vector|address)|\bprogram counter\b|偏移|复位|基地址)"
+    r"|(?i:\bway\b|\bdirect[- ]mapp|\bwrite[- ]?(?:through|back)|\bcopy[- ]?back)"  # how a cache is built
+    r"|DDR\d|(?i:\bint(?:eger)?[- ]?(?:4|8|16)\b|\bfp(?:8|16|32)\b|\bbf(?:loat)?16\b|\bframeworks?\b|\boperators?\b)"
+    r"|(?i:(?:\b\d{1,3}|single|dual|triple|quad|hexa|octa|two|three|four|six|eight)\W{1,3}(?:[\w-]+\W){0,2}?(?:core|processor)s?\b)"
+    r"|\bCortex|\bXtensa|\bXuanTie|\bRV(?:32|64)|(?i:\b\w+[- ]issue\b|\bsuperscalar\b)|\bMali|\bPowerVR|\bAdreno"
+    r"|\bDSP\b"
+    r"|(?:BGA|PGA|QFN|QFP|DIP|CSP)\b|(?i:\b(?:million|billion)\b|\bdie size\b)"
+)
+"""What rules find that is no number phrase: addresses, names, kinds and types."""
+
+
+def can_matter(words: Sequence[Word]) -> bool:
+    """Whether a rule may find something among the words of a page."""
+    text = " ".join(word.text for word in words)
+    if MARKS.search(text):
+        return True
+    dimensions = {amount.dimension for amount in find_amounts(text)}
+    return any(PARAMETERS[dimension].search(text) for dimension in dimensions & set(PARAMETERS))
