@@ -6,10 +6,11 @@ often merge Min..Max into one cell and print the value under Max.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from hwdoc_ingest.pages import Page, Word
+from hwdoc_ingest.pages import Box, Page, Word
 from hwdoc_ingest.statement import RowCell, Statement, row
 from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER, Column, Table
 from hwdoc_ingest.text_lines import Line, baselines
@@ -19,15 +20,18 @@ def table_rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...
     """The rows of a table's body."""
     if not words:
         return
+    level = [r.box for r in page.rulings if r.horizontal and table.top - 5 < r.box[1] < table.bottom + 9]
+    upright = [r.box for r in page.rulings if not r.horizontal and r.box[1] <= table.bottom and r.box[3] >= table.top]
     by_column: list[list[tuple[Word, bool]]] = [[] for _ in table.columns]
     for line in baselines(words):
-        for piece in _cells_of(line, table.columns, page):
+        for piece in _cells_of(line, table.columns, upright):
             for word, column, unsure in _place(piece, table.columns):
                 by_column[column].append((word, unsure))
-    edges = _edges(page, table, words)
-    crossings = _crossings(page, edges)
+    edges = _edges(level, table, words)
+    crossings = _crossings(level, edges)
+    cell = {id(w): _cell(w, edges, crossings) for column in by_column for w, _ in column}
     for top, bottom in pairwise(edges):
-        members = [[(w, u) for w, u in column if _in_row(w, top, bottom, edges, crossings)] for column in by_column]
+        members = [[(w, u) for w, u in column if _in_row(w, top, bottom, cell[id(w)])] for column in by_column]
         if any(top < middle(w) <= bottom for column in members for w, _ in column):
             yield from _split(page, table, members, path)
 
@@ -37,9 +41,9 @@ def middle(word: Word) -> float:
     return word.base - 0.3 * word.size
 
 
-def _cells_of(line: list[Line], columns: tuple[Column, ...], page: Page) -> Iterator[Line]:
+def _cells_of(line: list[Line], columns: tuple[Column, ...], upright: Sequence[Box]) -> Iterator[Line]:
     """The pieces of a line, cut again at vertical rulings and where a word begins under the next header."""
-    verticals = [r.box for r in page.rulings if not r.horizontal and r.box[1] < line[0].base < r.box[3] + 1]
+    verticals = [box for box in upright if box[1] < line[0].base < box[3] + 1]
     for piece in line:
         part = [piece.words[0]]
         for word in piece.words[1:]:
@@ -94,13 +98,11 @@ def _text_column(piece: Line, columns: tuple[Column, ...]) -> int:
     return best
 
 
-def _edges(page: Page, table: Table, words: list[Word]) -> list[float]:
+def _edges(level: Sequence[Box], table: Table, words: list[Word]) -> list[float]:
     """Heights between which the rows stand: rulings inside the table, else the baselines that carry values."""
     left, right = table.columns[0].left, table.columns[-1].right
     rulings = sorted(
-        r.box[1]
-        for r in page.rulings
-        if r.horizontal and table.top < r.box[1] < table.bottom + 6 and min(r.box[2], right) - max(r.box[0], left) > 15
+        box[1] for box in level if table.top < box[1] < table.bottom + 6 and min(box[2], right) - max(box[0], left) > 15
     )
     lines: list[float] = []
     for height in rulings:
@@ -138,29 +140,28 @@ def _has_value(line: list[Line], columns: tuple[Column, ...]) -> bool:
     return False
 
 
-def _crossings(page: Page, edges: list[float]) -> list[list[tuple[float, float]]]:
+def _crossings(level: Sequence[Box], edges: list[float]) -> list[list[tuple[float, float]]]:
     """For each edge between rows the stretches that are drawn; empty lists where nothing is drawn inside the table."""
-    drawn = [
-        [(r.box[0] - 2, r.box[2] + 2) for r in page.rulings if r.horizontal and abs(r.box[1] - edge) < 4.1]
-        for edge in edges
-    ]
+    drawn = [[(box[0] - 2, box[2] + 2) for box in level if abs(box[1] - edge) < 4.1] for edge in edges]
     return drawn if any(drawn[1:-1]) else [[] for _ in edges]
 
 
-def _in_row(
-    word: Word, top: float, bottom: float, edges: list[float], crossings: list[list[tuple[float, float]]]
-) -> bool:
-    """Whether a word stands in a row: between its edges, or in a cell that no ruling parts from it (a merged cell)."""
+def _cell(word: Word, edges: list[float], crossings: list[list[tuple[float, float]]]) -> tuple[float, float]:
+    """The nearest edges above and below a word that are drawn over it; what is not drawn at all parts everywhere."""
+    if not any(crossings):
+        return math.inf, -math.inf
     height, x = middle(word), (word.box[0] + word.box[2]) / 2
+    drawn = [e for e, stretches in zip(edges, crossings, strict=True) if any(a <= x <= b for a, b in stretches)]
+    above = max((edge for edge in drawn if edge < height), default=-math.inf)
+    return above, min((edge for edge in drawn if edge > height), default=math.inf)
+
+
+def _in_row(word: Word, top: float, bottom: float, cell: tuple[float, float]) -> bool:
+    """Whether a word stands in a row: between its edges, or in a cell that no ruling parts from it (a merged cell)."""
+    height, (above, below) = middle(word), cell
     if top < height <= bottom:
         return True
-    if not any(crossings):
-        return False
-    between = (bottom - 1, height) if height > bottom else (height, top + 1)
-    return not any(
-        between[0] < edge < between[1] and any(a <= x <= b for a, b in stretches)
-        for edge, stretches in zip(edges, crossings, strict=True)
-    )
+    return above <= bottom - 1 if height > bottom else below >= top + 1
 
 
 def _split(
