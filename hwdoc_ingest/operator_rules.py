@@ -70,7 +70,7 @@ class _State:
 def section_rules(section: OperatorSection, when: tuple[Condition, ...] = ()) -> tuple[FoundRule, ...]:
     """All rules of a section; `when` are the nodes that it speaks of."""
     kept: dict[str, FoundRule] = {}
-    for found in _found(section, when):
+    for found in (_counting_axes(found, section) for found in _found(section, when)):
         # what an operand can be scaled by may stand in several items
         key = f"{found.rule.operand} granularity" if found.rule.granularity else f"{len(kept)}"
         if key in kept:
@@ -80,6 +80,15 @@ def section_rules(section: OperatorSection, when: tuple[Condition, ...] = ()) ->
         else:
             kept[key] = found
     return tuple(kept.values())
+
+
+def _counting_axes(found: FoundRule, section: OperatorSection) -> FoundRule:
+    """A number of an axis is meant for tensors of as many axes as the section names for its first input."""
+    rule, axes = found.rule, _names_of_first_axes(section)
+    if not axes or ("axis",) not in (rule.of, *(condition.of for condition in rule.when)):
+        return found
+    of_rank = Condition(of=("rank",), operand="input0", one_of=(str(axes),))
+    return replace(found, rule=OperatorRule(**{**rule.__dict__, "when": (*rule.when, of_rank)}))
 
 
 def _found(section: OperatorSection, when: tuple[Condition, ...]) -> Iterator[FoundRule]:
@@ -171,6 +180,12 @@ def _names_of_first_input(section: OperatorSection) -> dict[str, str]:
         if shape and _outer_group(item) == "inputs":
             return _dimension_names(shape["names"])
     return {}
+
+
+def _names_of_first_axes(section: OperatorSection) -> int:
+    """How many axes the first shape of an input names; 0 where none is named."""
+    shapes = (_SHAPE.match(normal(item.text)) for item in section.items if _outer_group(item) == "inputs")
+    return next((len(shape["names"].split(",")) for shape in shapes if shape), 0)
 
 
 def _dimension_names(text: str) -> dict[str, str]:

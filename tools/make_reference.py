@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from chips_page import chips_page
 from pydantic_core import PydanticUndefined
 
 from hwdoc_ingest.fields import FIELDS
@@ -338,6 +339,7 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "spec_fields.md": spec_fields_page,
     "validator.md": validator_page,
     "ingest_fields.md": ingest_fields_page,
+    "chips.md": chips_page,
 }
 
 

@@ -51,6 +51,8 @@ def write_draft(draft: SpecDraft) -> bytes:
 def _flow(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{yaml_text(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, bool):
         return "true" if value else "false"
     return yaml_number(value) if isinstance(value, int | float) else yaml_text(str(value))

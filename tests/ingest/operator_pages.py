@@ -119,6 +119,7 @@ OUTLINE = (
     (12, 0, "1.5 Softmax"),
     (10, 0, "Inputs"),
     (10, 12, "• input"),
+    (10, 24, "- shape : [batch, channel, height, width]"),
     (10, 24, "- axis=1, height * width < 16384; height in [1, 512], multiple of 4 when height > 1"),
     (12, 0, "1.6 Relu"),
     (12, 0, "1.7 GRU"),

@@ -18,6 +18,7 @@ from hwdoc_ingest.reading import no_progress
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.draft_file import parse_draft, write_draft
 from metainfer_core.spec.yaml_file import read_spec, write_spec
 
 NOT_DEPTHWISE = {"when": [{"of": ["depthwise"], "one_of": ["0"]}]}
@@ -128,7 +129,10 @@ def test_an_outline_with_a_chapter_for_each_family() -> None:
             "of": ["height", "width"],
             "operand": "input0",
             "max": 16383,
-            "when": [{"of": ["axis"], "one_of": ["1"]}],
+            "when": [
+                {"of": ["axis"], "one_of": ["1"]},
+                {"of": ["rank"], "operand": "input0", "one_of": ["4"]},
+            ],
         },
         "Softmax.input0_height": {"of": ["height"], "operand": "input0", "min": 1, "max": 512},
         "Softmax.input0_height_2": {
@@ -167,7 +171,9 @@ def test_a_draft_holds_what_is_said_of_its_chip(chip: str, known_as: str | None,
 
 def test_accepted_rules_stand_typed_in_the_spec_with_page_and_words(tmp_path: Path) -> None:
     reading = read_pdf_bytes(outline(), "doc", "outline.pdf", no_progress)
-    accepted = accept(draft("zk10", [reading]), Decisions(everything=True, accepted_by="ada"))
+    made = draft("zk10", [reading])
+    assert parse_draft(write_draft(made), "draft.yaml") == made
+    accepted = accept(made, Decisions(everything=True, accepted_by="ada"))
     operators = accepted.spec.compute_units["npu"].operators
     assert accepted.conflicts == ()
     assert operators.rules is not None
