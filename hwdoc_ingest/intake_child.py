@@ -19,6 +19,7 @@ from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import MetaInferError
 
 _CLONE_NEWNET = 0x40000000
+_CLONE_NEWUSER = 0x10000000
 _PR_SET_PDEATHSIG = 1
 
 
@@ -63,15 +64,24 @@ def _told(kind: str, what: str, why: str, fix: str) -> dict[str, str]:
     return {"kind": kind, "what": what, "why": why, "fix": fix}
 
 
+def _refuse_network(event: str, _: object) -> None:
+    """An audit hook, which cannot be taken back: a document has no reason to reach anything."""
+    if event.startswith("socket."):
+        raise PermissionError("The reader of a document has no network.")
+
+
 def limit_process(limits: Limits) -> None:
-    """Limits this process for good: memory, computing time, no core file, no network where that can be had."""
+    """Limits this process for good: memory, computing time, no core file, no network."""
+    sys.addaudithook(_refuse_network)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # no orphan when the parent is killed
-        libc.unshare(_CLONE_NEWNET)  # no network; needs a privilege, without which it changes nothing
+        # What is no Python code has no network either, where the system lets a process part from it.
+        if libc.unshare(_CLONE_NEWNET) != 0:
+            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
 
 
 if __name__ == "__main__":

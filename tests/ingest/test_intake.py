@@ -1,6 +1,9 @@
 """Documents of bad faith: each ends in one clear message, and takes no more than it may."""
 
 import os
+import socket
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -148,3 +151,42 @@ def test_bombs_end_in_one_message(tmp_path, bomb):
         read_safely(write(tmp_path, name, text), "k", no_progress, Limits(seconds=20, memory_bytes=1 << 30))
     assert type(fault.value) is InputError
     assert len(str(fault.value)) < 1000
+
+
+CALLS = {
+    "Python": "socket.create_connection(('127.0.0.1', {port}), timeout=5)",
+    "C": "libc = ctypes.CDLL(None); s = libc.socket(2, 1, 0); "
+    "a = struct.pack('<H', 2) + struct.pack('>H', {port}) + bytes((127, 0, 0, 1)) + bytes(8); "
+    "sys.exit(0 if libc.connect(s, a, 16) == 0 else 'refused')",
+}
+
+
+def status_of_call(call, port, limited):
+    """0 when a process, limited as a reader is or not, reaches a server on this machine."""
+    limit = "limit_process(Limits());" if limited else ""
+    begin = f"import ctypes, socket, struct, sys; from hwdoc_ingest.intake_child import limit_process; {limit}"
+    code = f"from hwdoc_ingest.intake import Limits; {begin} {CALLS[call].format(port=port)}"
+    return subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, timeout=60).returncode
+
+
+def can_part_from_the_network():
+    return subprocess.run(["unshare", "--user", "--net", "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_reader_has_no_network(call):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert status_of_call(call, port, limited=False) == 0
+        if call == "Python" or can_part_from_the_network():
+            assert status_of_call(call, port, limited=True) != 0
+
+
+def test_a_zip_named_svd_and_a_picture_named_pdf(tmp_path):
+    path = tmp_path / "a.svd"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("device.svd", "<device/>")
+    with pytest.raises(InputError, match="zip archive and no workbook"):
+        read_safely(path, "k", no_progress)
+    with pytest.raises(InputError, match="PNG picture; put it into a PDF"):
+        read_safely(write(tmp_path, "a.pdf", b"\x89PNG\r\n\x1a\n" + bytes(99)), "k", no_progress)
