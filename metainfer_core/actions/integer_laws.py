@@ -17,6 +17,8 @@ from metainfer_core.actions.scales import (
     activation_scale,
     bias_codes,
     bias_floor,
+    highest_code,
+    pair_bits,
     weight_codes,
     weight_scales,
 )
@@ -149,21 +151,57 @@ def channels_against(node: ir.Node, form: IntegerForm) -> str | None:
 
 
 def accumulator_against(
-    spec: HardwareSpec, unit_name: str, node: ir.Node, form: IntegerForm, input_scale: np.float32, scheme: str
+    spec: HardwareSpec,
+    unit_name: str,
+    node: ir.Node,
+    form: IntegerForm,
+    input_scale: np.float32,
+    scheme: str,
+    weight_bits: int = 8,
 ) -> str | None:
     """The worst sum of products fits into the unit's accumulator."""
     bits = min(spec.compute_units[unit_name].accumulator_bits or 32, 32)
-    weight, axis = numbers_of(node.inputs[1]), form.weight_axis or 0
-    scale_axis = axis if scheme == "channel_wise" else None
-    bias = array_of(node.inputs[form.bias]) if form.bias is not None else None
-    scales = weight_scales(weight, scale_axis, bias_floor(bias, input_scale, scale_axis))
-    codes = weight_codes(weight, scales, scale_axis)
-    bias_integers = bias_codes(bias.reshape(-1), input_scale, scales)[0] if bias is not None else None
-    needed = accumulator_bits(codes, axis, bias_integers)
+    codes, bias_integers = _codes(node, form, input_scale, scheme, weight_bits)
+    needed = accumulator_bits(codes, form.weight_axis or 0, bias_integers)
     if needed <= bits:
         return None
     field = f"compute_units.{unit_name}.accumulator_bits"
     return f"A sum of {node.name} can need {needed} bits; the accumulator has {bits} ({field})."
+
+
+def pairs_against(
+    spec: HardwareSpec,
+    unit_name: str,
+    node: ir.Node,
+    form: IntegerForm,
+    input_scale: np.float32,
+    scheme: str,
+    weight_bits: int,
+) -> str | None:
+    """The worst sum of two products fits where the unit keeps it before it accumulates."""
+    bits = spec.compute_units[unit_name].pair_sum_bits
+    if bits is None:
+        return None
+    needed = pair_bits(_codes(node, form, input_scale, scheme, weight_bits)[0], form.weight_axis or 0)
+    if needed <= bits:
+        return None
+    field = f"compute_units.{unit_name}.pair_sum_bits"
+    return (
+        f"Two products of {node.name} can sum to {needed} bits; {unit_name} keeps {bits} of them ({field}), "
+        f"so results would saturate. Weights of {weight_bits - 1} bits need one less."
+    )
+
+
+def _codes(
+    node: ir.Node, form: IntegerForm, input_scale: np.float32, scheme: str, weight_bits: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Codes of a node's weight and bias."""
+    weight, highest = numbers_of(node.inputs[1]), highest_code(weight_bits)
+    axis = form.weight_axis or 0 if scheme == "channel_wise" else None
+    bias = array_of(node.inputs[form.bias]) if form.bias is not None else None
+    scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis), highest)
+    codes = weight_codes(weight, scales, axis, highest)
+    return codes, bias_codes(bias.reshape(-1), input_scale, scales)[0] if bias is not None else None
 
 
 def input_scale_of(value: ir.Value, ranges: Ranges, symmetric: bool) -> np.float32:

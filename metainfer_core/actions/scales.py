@@ -35,7 +35,14 @@ def activation_scale(low: float, high: float, symmetric: bool) -> Affine:
     return Affine(scale, zero_point)
 
 
-def weight_scales(weight: np.ndarray, axis: int | None, floor: np.ndarray | float = 0.0) -> np.ndarray:
+def highest_code(bits: int) -> int:
+    """Greatest magnitude of a weight's code of so many bits; codes are symmetric."""
+    return (1 << (bits - 1)) - 1
+
+
+def weight_scales(
+    weight: np.ndarray, axis: int | None, floor: np.ndarray | float = 0.0, highest: int = HIGHEST
+) -> np.ndarray:
     """Symmetric scales of a constant: one number, or one for each channel along `axis`, none below `floor`."""
     magnitudes = np.abs(weight.astype(np.float64))
     if axis is None:
@@ -43,15 +50,15 @@ def weight_scales(weight: np.ndarray, axis: int | None, floor: np.ndarray | floa
     else:
         peaks = magnitudes.max(axis=tuple(i for i in range(weight.ndim) if i != axis), initial=0.0)
     quiet = peaks.max(initial=0.0) * QUIET_CHANNEL or 1.0
-    scales = np.maximum(np.maximum(peaks, quiet) / HIGHEST, floor)
+    scales = np.maximum(np.maximum(peaks, quiet) / highest, floor)
     return np.asarray(scales, dtype=np.float32)
 
 
-def weight_codes(weight: np.ndarray, scales: np.ndarray, axis: int | None) -> np.ndarray:
-    """Int8 codes of a constant, -127..127, rounded half to even as QuantizeLinear does."""
+def weight_codes(weight: np.ndarray, scales: np.ndarray, axis: int | None, highest: int = HIGHEST) -> np.ndarray:
+    """Int8 codes of a constant, -`highest`..`highest`, rounded half to even as QuantizeLinear does."""
     shape = [-1 if i == axis else 1 for i in range(weight.ndim)] if axis is not None else [1] * weight.ndim
     codes = np.rint(weight.astype(np.float64) / scales.astype(np.float64).reshape(shape))
-    return np.clip(codes, -HIGHEST, HIGHEST).astype(np.int8)
+    return np.clip(codes, -highest, highest).astype(np.int8)
 
 
 def bias_floor(bias: np.ndarray | None, input_scale: np.float32, axis: int | None) -> np.ndarray | float:
@@ -72,6 +79,17 @@ def bias_codes(bias: np.ndarray, input_scale: np.float32, scales: np.ndarray) ->
 def accumulator_bits(codes: np.ndarray, axis: int, bias: np.ndarray | None) -> int:
     """Bits that the worst sum of products needs, sign included; an input differs from its zero point by at most 255."""
     return bits_needed(greatest_sum(np.moveaxis(codes, axis, 0), bias, -STEPS, STEPS))
+
+
+def pair_bits(codes: np.ndarray, axis: int) -> int:
+    """Bits that the sum of two products needs where activation codes count from 0 to 255, sign included.
+
+    Which two weights of a sum meet depends on the kernel, so the two greatest of one sign count.
+    """
+    rows = np.moveaxis(codes, axis, 0).reshape(codes.shape[axis], -1).astype(np.int64)
+    two = np.sort(np.concatenate([rows, np.zeros_like(rows[:, :1])], axis=1), axis=1)
+    greatest = max(int(two[:, -2:].sum(axis=1).max(initial=0)), int(-two[:, :2].sum(axis=1).min(initial=0)))
+    return bits_needed(STEPS * greatest)
 
 
 def _usable(scale: np.float32) -> np.float32:

@@ -132,6 +132,9 @@ class ComputeUnit(Value):
     accumulator_bits: int | None = None
     saturates: bool | None = None
     """Whether the accumulator saturates (true) or wraps (false)."""
+    pair_sum_bits: int | None = None
+    """Bits that hold the sum of two neighbouring products before it joins the accumulator, saturating; activations
+    count from 0 to 255 there. 16 on x86 processors without VNNI (instruction PMADDUBSW); unset: no such narrowing."""
     channel_multiple: int | None = None
     """Channels are padded to a multiple of this."""
     data_layouts: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from metainfer_core.actions.integer_laws import (
     concat_against,
     granularity_against,
     input_scale_of,
+    pairs_against,
     ranges_against,
     sensitivity_against,
     unit_against,
@@ -42,7 +43,15 @@ from metainfer_core.actions.rewiring import (
     numbers_of,
     set_input,
 )
-from metainfer_core.actions.scales import Affine, activation_scale, bias_codes, bias_floor, weight_codes, weight_scales
+from metainfer_core.actions.scales import (
+    Affine,
+    activation_scale,
+    bias_codes,
+    bias_floor,
+    highest_code,
+    weight_codes,
+    weight_scales,
+)
 from metainfer_core.actions.units import NoUnit, describe, granularities, unit_for
 from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
@@ -52,12 +61,18 @@ from metainfer_core.values import FrozenMap, Value
 LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
 
 
+WEIGHT_BITS_OF_PAIRS = 7
+"""Two products of a code up to 255 and a weight up to 63 sum to 32,130, which 16 bits hold."""
+
+
 class QuantizeParams(Value):
     """Parameters of a quantize action."""
 
     bit_width: int = pydantic.Field(default=8, ge=1, le=32)
     scheme: Literal["channel_wise", "tensor_wise"] = "channel_wise"
     """How finely weights are scaled."""
+    weight_bits: int = pydantic.Field(default=8, ge=2, le=8)
+    """Bits that a weight's code uses: 7 where two products are summed in 16 bits."""
     symmetric: bool = False
     """Whether activations have zero point 0 (weights always do)."""
     target_hw: str | None = None
@@ -188,7 +203,8 @@ class Quantize(ActionKind):
         fused = f" with {', '.join(action.nodes[1:])}" if action.nodes[1:] else ""
         return (
             f"Compute {action.nodes[0]}{fused} in INT{params.bit_width}: "
-            f"weights scaled by {by}, {kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
+            f"weights {f'of {params.weight_bits} bits ' if params.weight_bits < 8 else ''}scaled by {by}, "
+            f"{kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
         )
 
     def _action(
@@ -213,15 +229,21 @@ class Quantize(ActionKind):
             "ranges": ranges,
             **self.preferred,
         }
+        narrow = None
         if isinstance(unit, str):
             params["target_hw"] = unit
+            narrow = _narrow(spec, unit, group[0], form, QuantizeParams.from_plain(params))
+            params |= {"weight_bits": WEIGHT_BITS_OF_PAIRS} if narrow else {}
         return Action(
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
             why=_why(spec, unit, form, calibration),
             constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
-            alternatives=_alternatives(spec, unit, form, scheme),
+            alternatives=(
+                *_alternatives(spec, unit, form, scheme),
+                *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
+            ),
         )
 
     def _misaddressed(self, model: ir.Model, action: Action) -> str | None:
@@ -253,7 +275,8 @@ class Quantize(ActionKind):
         return (
             granularity_against(spec, unit, params.scheme)
             or (channels_against(target, form) if params.scheme == "tensor_wise" else None)
-            or accumulator_against(spec, unit, target, form, scale, params.scheme)
+            or accumulator_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
+            or pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
         )
 
     def _affine(self, params: QuantizeParams, value: ir.Value) -> Affine:
@@ -266,8 +289,9 @@ class Quantize(ActionKind):
         weight = numbers_of(target.inputs[1])
         bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
         axis = form.weight_axis if params.scheme == "channel_wise" else None
-        scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis))
-        codes = weight_codes(weight, scales, axis)
+        highest = highest_code(params.weight_bits)
+        scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis), highest)
+        codes = weight_codes(weight, scales, axis, highest)
         set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
         if bias is not None and form.bias is not None:
             flat = bias.reshape(-1)
@@ -278,6 +302,17 @@ class Quantize(ActionKind):
                 form.bias,
                 quantized_constant(model, f"{target.name}.bias", integers, product, bias_axis, target),
             )
+
+
+def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, params: QuantizeParams) -> str | None:
+    """Why weights of 8 bits would saturate a sum of two products, or None."""
+    if form.role != "weighted" or spec.compute_units[unit].pair_sum_bits is None:
+        return None
+    source = _activation_inputs(target, form)[0]
+    if pair_of(source) is None and name_of(source) not in params.ranges:
+        return None
+    scale = input_scale_of(source, params.ranges, params.symmetric)
+    return pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
 
 
 def _targets(model: ir.Model, action: Action) -> tuple[ir.Node, ...]:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import onnx
 import pytest
 from failure_bench import SAMPLES, Case, case, chip, normal, try_case
@@ -72,6 +73,42 @@ def open_dimensions() -> onnx.ModelProto:
             [concat] t = Concat <axis = 0> (u, rest)
             [reshape] y = Reshape (c, t)
         }""")
+
+
+def large_weights(largest: float) -> Case:
+    """Neighbouring weights of one sign, all near the greatest code or not (microsoft/onnxruntime 6004)."""
+    weight = np.full((8, 32), 0.9, np.float32)
+    weight[:, 1:] *= largest
+    return case(
+        [make_node("Gemm", ["x", "weight"], ["y"], "dense", transB=1)],
+        {"x": np.abs(normal(SAMPLES, 32))},
+        {"y": (1, 8)},
+        {"weight": weight},
+    )
+
+
+def test_failure_F07_sums_of_two_products_that_saturate_take_weights_of_seven_bits(tmp_path):
+    tried = try_case(large_weights(1.0), tmp_path, chip(pair_sum_bits=16), ANY_CLASS)
+    action = tried.actions("quantize")["dense"]
+    assert action.params["weight_bits"] == 7
+    sentence = (
+        "Two products of dense can sum to 17 bits; npu keeps 16 of them (compute_units.npu.pair_sum_bits), "
+        "so results would saturate. Weights of 7 bits need one less."
+    )
+    assert ("weights of 8 bits", sentence) in [(other.option, other.reason) for other in action.alternatives]
+    assert "weights of 7 bits scaled by output channel" in action.sentence
+    forced = tried.forced("dense", {**action.params, "weight_bits": 8})
+    assert sentence in tried.reason_against(forced)
+    adapted = tried.compiled().adapted
+    codes = adapted.graph.initializers["dense.weight.quantized"].const_value.numpy()
+    assert int(np.abs(codes).max()) == 63
+
+
+def test_failure_F07_is_silent_where_no_two_weights_reach_the_limit_or_the_unit_sums_wide(tmp_path):
+    quiet = try_case(large_weights(0.01), tmp_path, chip(pair_sum_bits=16), ANY_CLASS)
+    assert "weight_bits" not in quiet.actions("quantize")["dense"].params
+    wide = try_case(large_weights(1.0), tmp_path, chip(), ANY_CLASS)
+    assert "weight_bits" not in wide.actions("quantize")["dense"].params
 
 
 def test_failure_F10_a_sum_that_outgrows_the_accumulator(tmp_path):
