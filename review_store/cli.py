@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from review_store import review_commands, signing_commands
+from review_store import keys_commands, review_commands, signing_commands
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
     review_commands.commands(app)
+    keys_commands.commands(app)
     signing_commands.commands(app)

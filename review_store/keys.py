@@ -33,6 +33,8 @@ class PublicKeyFile(Value):
     format: Literal["metainfer.public_key/1"] = "metainfer.public_key/1"
     person: PersonId
     key: TrustedKey
+    signer: str = ""
+    """URI of the device or service that holds the private key; empty: an encrypted file does."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from metainfer_core import __version__
 from metainfer_core.bundle.approvals import Binding, open_approval, valid_approvals
 from metainfer_core.bundle.case import Expected
-from metainfer_core.bundle.envelope import PAYLOAD_TYPE, Envelope, Signature, pre_authentication_encoding
+from metainfer_core.bundle.envelope import Envelope
 from metainfer_core.bundle.reason import Reason, listed, not_trusted
 from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
 from metainfer_core.bundle.statement import (
@@ -27,8 +27,9 @@ from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
 from review_store.decide import current_state, registration
 from review_store.events import Event, Released, SignedApproval
-from review_store.keys import PrivateKey
+from review_store.external_keys import SigningKey
 from review_store.log import Conflict, EventLog
+from review_store.sign_payload import sign_payload
 from review_store.state import REVIEW_WORDS, ActionReview, ReviewState, reviewed_policy
 
 ROUNDS = 50
@@ -43,15 +44,7 @@ class Release:
     verified: Verified
 
 
-def sign_payload(payload: bytes, keys: Sequence[PrivateKey]) -> Envelope:
-    """The envelope of `payload` with a signature by each key."""
-    signed = pre_authentication_encoding(PAYLOAD_TYPE, payload)
-    by_id = {key.id: key for key in keys}
-    signatures = tuple(Signature(each, by_id[each].sign(signed)) for each in sorted(by_id))
-    return Envelope(PAYLOAD_TYPE, payload, signatures)
-
-
-def owner_of(key: PrivateKey, trust: TrustFile) -> Person:
+def owner_of(key: SigningKey, trust: TrustFile) -> Person:
     """Whose key this is; raises NotTrustedError if it is nobody's in the trust file."""
     owner = trust.owner(key.public_key)
     if owner is None:
@@ -64,7 +57,7 @@ def owner_of(key: PrivateKey, trust: TrustFile) -> Person:
     return owner[0]
 
 
-def sign_approvals(log: EventLog, policy: Policy, trust: TrustFile, key: PrivateKey, at: Time) -> Envelope:
+def sign_approvals(log: EventLog, policy: Policy, trust: TrustFile, key: SigningKey, at: Time) -> Envelope:
     """A reviewer's own approvals of this policy, signed and recorded."""
     person = owner_of(key, trust).id
     state = current_state(log, policy, trust)
@@ -83,7 +76,7 @@ def release(
     log: EventLog,
     policy: Policy,
     trust: TrustFile,
-    key: PrivateKey,
+    key: SigningKey,
     at: Time,
     expires: Time,
     approvals: Sequence[Mapping[str, object]] = (),
@@ -173,7 +166,7 @@ def _signed_action(review: ActionReview) -> SignedAction:
     )
 
 
-def _approval_envelope(state: ReviewState, person: str, key: PrivateKey, at: Time) -> Envelope | None:
+def _approval_envelope(state: ReviewState, person: str, key: SigningKey, at: Time) -> Envelope | None:
     approved = tuple(each.approvals[person] for each in state.actions if person in each.approvals)
     if not approved:
         return None

@@ -12,9 +12,9 @@ import pydantic
 
 from metainfer_core.bundle.approvals import Binding
 from metainfer_core.bundle.envelope import is_envelope
-from metainfer_core.bundle.trust import PersonId, Time, TrustFile, time_text
+from metainfer_core.bundle.trust import PersonId, Time, time_text
 from metainfer_core.errors import InputError, NotTrustedError
-from metainfer_core.files import read_bytes, write_bytes
+from metainfer_core.files import read_bytes
 from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
@@ -28,11 +28,6 @@ _PERSON: pydantic.TypeAdapter[str] = pydantic.TypeAdapter(PersonId)
 def trust_path(workspace: Path) -> Path:
     """Where the trust file of a workspace stands."""
     return workspace / "trust.json"
-
-
-def write_trust(path: Path, trust: TrustFile) -> None:
-    """Writes the trust file as a whole."""
-    write_bytes(path, trust.to_json() + b"\n", "trust file")
 
 
 def read_policy(path: Path, model_digest: str | None = None, spec_digest: str | None = None) -> Policy:
