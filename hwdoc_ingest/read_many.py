@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from hwdoc_ingest.draft import source_keys
+from hwdoc_ingest.draft import draft, source_keys
 from hwdoc_ingest.growing_draft import GrowingDraft
 from hwdoc_ingest.intake import read_safely
 from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.errors import MetaInferError
+from metainfer_core.spec.draft import SpecDraft
 
 
 def read_many(
@@ -38,3 +39,19 @@ def read_many(
         return [read(path, key) for path, key in zip(documents, keys, strict=True)]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(read, documents, keys))
+
+
+def draft_of(chip: str, documents: Sequence[Path], progress: Progress) -> SpecDraft:
+    """The draft of one chip from its documents; without a name it is that which the documents give, or `chip`.
+
+    Raises:
+        MetaInferError: One of the documents cannot be read.
+    """
+    readings = []
+    for outcome in read_many(documents, progress):
+        if isinstance(outcome, MetaInferError):
+            raise outcome
+        readings.append(outcome)
+    said = (candidate for reading in readings for candidate in reading.candidates)
+    name = next((str(candidate.value) for candidate in said if candidate.field == "chip.name"), "chip")
+    return draft(chip or name, readings)

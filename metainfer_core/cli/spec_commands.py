@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,9 +24,14 @@ from metainfer_core.spec.drift import TOLERANCE, drift, read_measured
 from metainfer_core.spec.edit import keep_comments
 from metainfer_core.spec.flat_profile import import_profile, is_flat_profile
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.host import host_spec
 from metainfer_core.spec.schema import json_schema
 from metainfer_core.spec.strict_yaml import BYTES_LIMIT, read_yaml
 from metainfer_core.spec.yaml_file import read_spec, save_spec
+
+DRAFTERS = "metainfer.drafters"
+"""Entry-point group of what drafts a spec from documents: `(chip, documents, progress) -> SpecDraft`."""
+LIVE_TREE = Path("/proc/device-tree")
 
 SpecName = Annotated[
     str, typer.Argument(metavar="SPEC", help="Path of a spec file, or its name: rk3588, rk3588@1.0.0.")
@@ -46,6 +53,10 @@ def commands(app: typer.Typer) -> None:
         epilog="Example: meta-infer spec accept draft.yaml --output rk3588_v1.0.0.yaml --above 0.8 --choose 12",
     )(accept_draft)
     spec.command("import", epilog="Example: meta-infer spec import profile.yaml --output npu_v1.0.0.yaml")(import_flat)
+    spec.command("host", epilog="Example: meta-infer spec host --output my_board_v1.0.0.yaml")(draft_host)
+    spec.command("from-dts", epilog="Example: meta-infer spec from-dts board.dts --output my_board_v1.0.0.yaml")(
+        from_device_tree
+    )
     spec.command("drift", epilog="Example: meta-infer spec drift rk3588 measured.yaml")(check_drift)
     spec.command("schema", epilog="Example: meta-infer spec schema > hardware_spec.schema.json")(schema)
     app.add_typer(spec, name="spec")
@@ -300,3 +311,57 @@ def check_drift(
 def schema(json: console.Json = False) -> None:
     """Prints the JSON Schema of spec files, for editors."""
     streams.answer(console.json_text(json_schema(), indent=None if json else 2))
+
+
+def draft_host(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SPEC.yaml", help="Where the spec goes.")],
+    json: console.Json = False,
+) -> None:
+    """Drafts the spec of this machine: processors, caches, NUMA nodes, memory; what Linux does not tell is assumed."""
+    named = library.named_by_path(output)
+    told = host_spec().plain() | {"last_verified_date": datetime.date.today().isoformat()}
+    spec = HardwareSpec.from_plain(told | ({"name": named[0], "version": named[1]} if named else {}), str(output))
+    save_spec(spec, output)
+    _drafted(spec, output, json)
+
+
+def from_device_tree(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SPEC.yaml", help="Where the spec goes.")],
+    tree: Annotated[
+        Path, typer.Argument(metavar="TREE", help=".dts, .dtsi or .dtb file, or a folder; else the live tree.")
+    ] = LIVE_TREE,
+    json: console.Json = False,
+) -> None:
+    """Drafts a spec from a device tree, a file or that of the running system; contradictions wait for your choice."""
+    drafters = list(entry_points(group=DRAFTERS))
+    if not drafters:
+        raise InputError(
+            "Nothing that is installed reads device trees.",
+            "The core alone reads no documents.",
+            "Install meta-infer with its extra 'ingest'.",
+        )
+    check_outputs([output], "hardware spec", [tree])
+    named = library.named_by_path(output)
+    with console.progress("from-dts") as progress:
+        draft: SpecDraft = drafters[0].load()(named[0] if named else "", [tree], progress)
+    decisions = Decisions(
+        everything=True,
+        name=named[0] if named else None,
+        version=named[1] if named else None,
+        reason="drafted from a device tree",
+    )
+    result = accept(draft, decisions)
+    save_spec(result.spec, output)
+    _drafted(result.spec, output, json, result, draft)
+
+
+def _drafted(
+    spec: HardwareSpec, output: Path, json: bool, result: Acceptance | None = None, draft: SpecDraft | None = None
+) -> None:
+    data: dict[str, Any] = {"spec": str(output), "values": len(leaves(spec)), "assumed": dict(spec.assumed)}
+    text = f"{output}: {len(leaves(spec))} values, {len(spec.assumed)} of them assumed"
+    if result is not None and draft is not None:
+        data |= result.plain() | {"spec": str(output), "notes": list(draft.notes)}
+        text += "\n" + _accepted_text(draft, result, output)
+        text += "".join(f"\nnote: {note}" for note in draft.notes)
+    console.emit(json, data, text)

@@ -319,3 +319,35 @@ def test_a_cut_blob_is_refused(tmp_path, end):
     path.write_bytes(blob(SMALL)[:end])
     with pytest.raises(InputError, match="broken at byte"):
         read_device_tree_blob(path, "cut", no_progress)
+
+
+def test_a_spec_is_drafted_from_a_tree_in_one_command(tmp_path, monkeypatch, capsys):
+    import json
+
+    import typer
+
+    from metainfer_core.cli import console, spec_commands
+    from metainfer_core.spec.yaml_file import read_spec
+
+    tree = tmp_path / "board.dts"
+    tree.write_text(
+        '/dts-v1/;\n/ {\n\tcompatible = "acme,board", "acme,tarn";\n\t#address-cells = <1>;\n\t#size-cells = <1>;\n'
+        "\tcpus {\n\t\t#address-cells = <1>;\n\t\t#size-cells = <0>;\n"
+        '\t\tcpu@0 { device_type = "cpu"; compatible = "arm,cortex-a55"; reg = <0>; d-cache-size = <0x8000>; };\n\t};\n'
+        '\tmemory@80000000 { device_type = "memory"; reg = <0x80000000 0x40000000>; };\n};\n'
+    )
+    output = tmp_path / "tarn_v1.2.0.yaml"
+    monkeypatch.setattr("sys.argv", ["meta-infer", "spec", "from-dts", str(tree), "--output", str(output), "--json"])
+    app = typer.Typer(no_args_is_help=True)
+    spec_commands.commands(app)
+    app.callback()(lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        console.run(app)
+    assert ended.value.code == 0
+    spec = read_spec(output)
+    assert (spec.name, spec.version) == ("tarn", "1.2.0")
+    assert spec.compute_units["cortex_a55"].l1d_cache.size_bytes.typ == 32768
+    assert spec.provenance["compute_units.cortex_a55.l1d_cache.size_bytes"].page == 9
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["spec"] == str(output)
+    assert answer["assumed"] == {}
