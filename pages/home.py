@@ -91,7 +91,7 @@ def _waiting(found: tuple[Row, ...]) -> None:
     steps: dict[tuple[str, str], tuple[Row, Station]] = {}
     for row in found:
         station = row.next
-        if station and row.chip and (row.model or station.name == "spec"):
+        if station and (row.chip or not unread) and (row.model or station.name == "spec"):
             steps.setdefault((station.page, str(sorted(station.parameters.items()))), (row, station))
     st.header(text("home_waiting"))
     if unread:
@@ -99,7 +99,8 @@ def _waiting(found: tuple[Row, ...]) -> None:
     if not steps and not unread:
         st.caption(text("home_nothing_waits"))
     for row, station in list(steps.values())[:5]:
-        about = plain_words(row.chip if station.name == "spec" else f"{row.model} × {row.chip}")
+        pair = f"{row.model} × {row.chip}" if row.chip else row.model
+        about = plain_words(row.chip if station.name == "spec" else pair)
         label = f"**{text(f'do_{station.name}')}** · {about} · {plain_words(station.sentence)}"
         _link(station.page, station.parameters, label, ":material/arrow_forward:")
 

@@ -18,6 +18,7 @@ STYLE = """<style>
 [data-baseweb="tab"][aria-selected="true"] *,
 [data-testid^="stBaseButton-segmented_controlActive"] *, [data-testid^="stBaseButton-pillsActive"] * {
   color: light-dark(#0b63a8, #7cbcf0) !important; }
+[data-testid="stWidgetLabel"] p { color: light-dark(#10171e, #e3e8ed) !important; } /* also of a field at rest */
 </style>"""
 """Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
 the theme cannot be both that and the ground under white letters."""

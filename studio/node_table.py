@@ -14,6 +14,9 @@ from studio.figures import shortened
 from studio.model_reading import Reading
 from studio.texts import text
 
+NAME_LETTERS = 34
+NAME_PIXELS = 250
+"""What the column of names is wide."""
 Key = Callable[[NodeSummary, CallCost | None], float | None]
 ORDERS: dict[str, Key | None] = {
     "execution": None,
@@ -61,7 +64,7 @@ def _words(node: NodeSummary, call: CallCost | None) -> str:
 
 def _row(node: NodeSummary, call: CallCost | None) -> dict[str, object]:
     return {
-        text("column_node"): shortened(node.id),
+        text("column_node"): shortened(node.id, NAME_LETTERS),
         text("column_operator"): node.op_type,
         text("column_time_us"): call.time.typical if call is not None and call.time is not None else None,
         text("column_wall"): call.binds if call is not None else None,

@@ -1,7 +1,7 @@
 // The review's queue and its keys. What is done travels as numbered events in `said.outbox`, which grows until the
 // server has acknowledged their numbers, so that no fast key is lost and none is done twice. The outbox also stands in
 // the tab's storage: a refresh in the wrong moment sends it again.
-const RESEND_MS = 2000, SELECT_DELAY_MS = 40, LOOK_MS = 50;
+const RESEND_MS = 2000, SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -109,8 +109,8 @@ class Queue {
       const [shape, state] = [this.words.risk[row.risk], this.words.state[row.word]];
       mark(node.risk, shape, row.risk);
       mark(node.state, state, row.word);
-      write(node.title, row.title);
-      write(node.node, row.node);
+      writeMiddle(node.title, row.title);
+      writeMiddle(node.node, row.node);
       write(node.stands, row.stands);
       node.element.title = row.full;
       node.element.classList.toggle("sent", waiting.has(row.id));
@@ -267,6 +267,16 @@ function mark(node, [shape, word], name) {
 
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+// A long name loses its middle where there is no room: its end tells nodes apart as much as its beginning.
+function writeMiddle(node, text) {
+  if (node.textContent === text) return;
+  const [head, tail] = [document.createElement("span"), document.createElement("span")];
+  head.className = "head";
+  head.textContent = text.slice(0, Math.max(0, text.length - TAIL));
+  tail.textContent = text.slice(head.textContent.length);
+  node.replaceChildren(...(head.textContent ? [head, tail] : [tail]));
 }
 
 function isTyping(event) {

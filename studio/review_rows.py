@@ -10,7 +10,7 @@ from typing import Any
 from metainfer_core.bundle.review_rules import needs_justification, risk_level
 from metainfer_core.policy.policy import PolicyAction
 from review_store.state import ActionReview
-from studio.figures import short_words, shortened
+from studio.figures import short_words
 
 RISKS = ("high", "medium", "low")
 ROW_LETTERS = 30
@@ -58,7 +58,7 @@ def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
             "risk": risk_level(each.action),
             "word": each.word,
             "title": title(each.action),
-            "node": shortened(each.action.node_id, ROW_LETTERS),
+            "node": each.action.node_id,
             "full": f"{full_title(each.action)}\n{each.action.node_id}",
             "stands": f"{len(each.standing.counted)}/{each.standing.needed}",
             "justify": needs_justification(each.action),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +16,7 @@ from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.policy.plain import read_policy
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.library import load
+from metainfer_core.spec.library import default_folder, entries, load
 from studio.documents import file_digest
 from studio.draft_summary import summary
 from studio.file_cache import kept_by_file
@@ -57,15 +59,19 @@ def rows(workspace: Path | None = None) -> tuple[Row, ...]:
     for file in files:
         if file.kind == "draft":
             drafts[_chip(file.path)] = file
-    specs: dict[str, list[tuple[WorkspaceFile, HardwareSpec]]] = {}
+    policies = tuple(_read(files, "policy", _policy))
+    specs: dict[str, list[tuple[str, HardwareSpec]]] = {}
     for file, spec in _read(files, "spec", _spec):
-        specs.setdefault(spec.name, []).append((file, spec))
+        specs.setdefault(spec.name, []).append((file.name, spec))
+    for reference, spec in _of_library({policy.spec_digest for _, policy in policies}):
+        if all(spec.values_digest != each.values_digest for _, each in specs.get(spec.name, ())):
+            specs.setdefault(spec.name, []).append((reference, spec))
     newest_jobs = {(each.order.kind, each.order.subject): each for each in reversed(jobs(root))}
     known = _Known(
         root,
         drafts,
         {name: sorted(found, key=lambda each: _order(each[1].version)) for name, found in specs.items()},
-        tuple(_read(files, "policy", _policy)),
+        policies,
         release_of(
             root,
             [(file, file.path) for file in files if file.kind == "bundle"],
@@ -86,7 +92,7 @@ def rows(workspace: Path | None = None) -> tuple[Row, ...]:
 class _Known:
     root: Path
     drafts: Mapping[str, WorkspaceFile]
-    specs: Mapping[str, list[tuple[WorkspaceFile, HardwareSpec]]]
+    specs: Mapping[str, list[tuple[str, HardwareSpec]]]
     policies: tuple[tuple[WorkspaceFile, Policy], ...]
     release: Release
     jobs: Mapping[tuple[str, str], Job]
@@ -120,7 +126,7 @@ class _Known:
             return Station("manual", "failed", text("station_failed", why=error.what), "manuals")
         return Station("manual", "next", text("station_manual_next"), "manuals")
 
-    def _spec(self, chip: str, versions: list[tuple[WorkspaceFile, HardwareSpec]]) -> Station:
+    def _spec(self, chip: str, versions: list[tuple[str, HardwareSpec]]) -> Station:
         draft = self.drafts.get(chip)
         parameters = {"draft": draft.name} if draft else {}
         if versions:
@@ -134,12 +140,12 @@ class _Known:
     def _policy(
         self,
         model: WorkspaceFile | None,
-        versions: list[tuple[WorkspaceFile, HardwareSpec]],
+        versions: list[tuple[str, HardwareSpec]],
         newest: tuple[WorkspaceFile, Policy] | None,
     ) -> Station:
         parameters = {"model": model.name} if model else {}
         if versions:
-            parameters["spec"] = versions[-1][0].name
+            parameters["spec"] = versions[-1][0]
         job = self.jobs.get(("adapt", model.name)) if model and versions else None
         if job is not None and job.is_open:
             return Station("policy", "running", text("station_policy_running"), "adapt", parameters)
@@ -163,6 +169,15 @@ def _read(files: Iterable[WorkspaceFile], kind: str, read: Callable[[Path], T]) 
                 yield file, read(file.path)
             except (MetaInferError, OSError):
                 continue
+
+
+def _of_library(digests: AbstractSet[str | None]) -> Iterator[tuple[str, HardwareSpec]]:
+    """Specs of the library that policies of the workspace are for: the reference of each, and the spec."""
+    for entry in entries(default_folder()) if digests - {None} else ():
+        with contextlib.suppress(MetaInferError, OSError):
+            spec = _spec(entry.path)
+            if spec.values_digest in digests:
+                yield f"{entry.name}@{entry.version}", spec
 
 
 def _left_to_decide(draft: WorkspaceFile, root: Path) -> str:

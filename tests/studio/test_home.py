@@ -3,7 +3,7 @@ import json
 
 import pytest
 from finished import BUNDLE, LINES, PACKAGE, SPEC, decided, finished
-from fitted import PATH
+from fitted import PATH, fitted
 from screens import screen
 
 from hwdoc_ingest.sample.command import DATASHEET
@@ -71,6 +71,24 @@ def test_rows_tell_what_is_next_and_what_blocks(tmp_path):
         ("built", "blocked"),
     ]
     assert first.next.parameters == {"model": "m.onnx", "spec": "specs/rk3588_v1.0.0.yaml"}
+
+
+def test_a_policy_for_a_chip_of_the_library_has_its_row(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    (row,) = rows(tmp_path)
+    assert (row.model, row.chip) == ("net.onnx", "esp32s3")
+    assert [each.state for each in row.stations] == ["done", "done", "done", "next", "blocked", "blocked"]
+    page = screen("home", tmp_path, monkeypatch)
+    waiting = next(link for link in page.get("page_link") if link.label.startswith(f"**{text('do_review')}**"))
+    assert "0 of 9 actions are approved" in waiting.label
+
+
+def test_a_model_alone_waits_for_a_manual(tmp_path, monkeypatch):
+    (tmp_path / "m.onnx").write_bytes(b"1")
+    page = screen("home", tmp_path, monkeypatch)
+    labels = [link.label for link in page.get("page_link")]
+    assert labels[0].startswith(f"**{text('do_manual')}** · m\\.onnx · Upload a manual")
+    assert text("home_nothing_waits") not in [each.value for each in page.caption]
 
 
 def test_a_broken_file_does_not_take_the_screen_down(tmp_path, monkeypatch):
