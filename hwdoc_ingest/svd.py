@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,10 @@ from metainfer_core.values import sha256
 MAX_CANDIDATES = 400_000
 MAX_CLUSTER_DEPTH = 8
 _MAX_EXPANDED_PERIPHERALS = 256
-_NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F]+|0[bB][01]+|#[01]+|\d+)\s*([kKmMgGtT]?)")
+_NUMBER = re.compile(r"\+?(0[xX][0-9a-fA-F][0-9a-fA-F_]*|0[bB][01]+|#[01]+|\d+)\s*([kKmMgGtT]?)")
 _SCALE = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_BIT_RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
+_BIT_RANGE = re.compile(r"\[?\s*(\d+)\s*(?::\s*(\d+)\s*)?\]?")
+_INDEX_RANGE = re.compile(r"\s*(?:(\d+)\s*-\s*(\d+)|([A-Z])\s*-\s*([A-Z]))\s*")
 
 
 def read_svd(path: Path, key: str, progress: Progress) -> Reading:
@@ -34,9 +36,9 @@ def read_svd(path: Path, key: str, progress: Progress) -> Reading:
             f"{path}: this is no CMSIS-SVD.", f"Its outermost element is <{device.tag}>.", "Give an .svd file."
         )
     lines = decode(data, path).split("\n")
-    reader = _Reader(key, lines)
-    candidates: list[Candidate] = [*reader.device(device)]
     peripherals = _by_name(_below(device, "peripherals", "peripheral"))
+    reader = _Reader(key, lines, device, _paths(peripherals))
+    candidates: list[Candidate] = [*reader.device(device)]
     for index, peripheral in enumerate(peripherals.values()):
         progress(f"peripheral {peripheral.words('name')}", index, len(peripherals))
         candidates.extend(reader.peripheral(peripheral, peripherals))
@@ -55,21 +57,26 @@ def number(words: str) -> int | None:
     match = _NUMBER.fullmatch(words.strip())
     if not match or len(match[1]) > 70:
         return None
-    digits = match[1].lower()
+    digits = match[1].lower().replace("_", "")
     value = int(digits[1:], 2) if digits[0] == "#" else int(digits, 0 if digits[:2] in ("0x", "0b") else 10)
     return value * _SCALE[match[2].lower()]
 
 
-def bits(field: Element) -> tuple[int, int] | None:
-    """Lowest bit and width of a field, from whichever of the three notations it uses."""
-    between = _BIT_RANGE.fullmatch(field.words("bitRange"))
+def bits(field: Element, among: Mapping[str, Element] | None = None) -> tuple[int, int] | None:
+    """Lowest bit and width of a field, from whichever of the three notations it or its origin in `among` uses."""
+
+    def words(tag: str) -> str:
+        found = _inherited(field, tag, among or {})
+        return found.element.text if found else ""
+
+    between = _BIT_RANGE.fullmatch(words("bitRange"))
     if between:
-        high, low = int(between[1]), int(between[2])
+        high, low = int(between[1]), int(between[2] or between[1])
         return (low, high - low + 1) if high >= low else None
-    low_bit, high_bit = number(field.words("lsb")), number(field.words("msb"))
+    low_bit, high_bit = number(words("lsb")), number(words("msb"))
     if low_bit is not None and high_bit is not None:
         return (low_bit, high_bit - low_bit + 1) if high_bit >= low_bit else None
-    offset, width = number(field.words("bitOffset")), number(field.words("bitWidth") or "1")
+    offset, width = number(words("bitOffset")), number(words("bitWidth") or "1")
     return (offset, width) if offset is not None and width else None
 
 
@@ -99,19 +106,59 @@ def _inherited(element: Element, tag: str, among: Mapping[str, Element]) -> _Inh
         found = element.child(tag)
         if found is not None:
             return _Inherited(found, name)
-        name = element.attributes.get("derivedFrom", "").rpartition(".")[2]
-        if name not in among:
+        name, origin = _origin(element, among)
+        if origin is None:
             return None
-        element = among[name]
+        element = origin
     return None
+
+
+def _origin(element: Element, among: Mapping[str, Element]) -> tuple[str, Element | None]:
+    """What an element is derived from, by its path (`UART0.CTRL`) or by its name among its neighbours."""
+    path = element.attributes.get("derivedFrom", "").strip()
+    name = path.rpartition(".")[2]
+    return name, among.get(path) or among.get(name)
+
+
+def _paths(peripherals: Mapping[str, Element]) -> dict[str, Element]:
+    """All registers, clusters and fields by their path from the peripheral on."""
+    found: dict[str, Element] = {}
+
+    def add(prefix: str, group: Element | None, depth: int) -> None:
+        for element in group.all("register", "cluster") if group else ():
+            path = f"{prefix}.{element.words('name')}"
+            found.setdefault(path, element)
+            if element.tag == "cluster" and depth < MAX_CLUSTER_DEPTH:
+                add(path, element, depth + 1)
+            for field in _below(element, "fields", "field"):
+                found.setdefault(f"{path}.{field.words('name')}", field)
+
+    for name, peripheral in peripherals.items():
+        add(name, peripheral.child("registers"), 0)
+    return found
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The width that a register has where it names none."""
+
+    element: Element
+    owner: str
+
+
+def _size(element: Element, among: Mapping[str, Element], owner: str, outer: _Size | None) -> _Size | None:
+    own = _inherited(element, "size", among)
+    return _Size(own.element, owner) if own and number(own.element.text) else outer
 
 
 class _Reader:
     """Turns elements into candidates of one document."""
 
-    def __init__(self, key: str, lines: list[str]) -> None:
+    def __init__(self, key: str, lines: list[str], device: Element, paths: dict[str, Element]) -> None:
         self.key = key
         self.lines = lines
+        self.size = _size(device, {}, "the device", None)
+        self.paths = paths
         self.notes: list[str] = []
 
     def said(
@@ -182,15 +229,35 @@ class _Reader:
             line = number(value.text) if value else None
             if value and line is not None:
                 yield self.said("interrupts.irq", line, value, f"{title}:{interrupt.words('name') or title}")
-        registers = _inherited(peripheral, "registers", among)
+        own = peripheral.child("registers")
+        width = _size(peripheral, among, title, self.size)
+        if own:
+            yield from self.registers(own, title, 0, "", 0, width)
+        name, origin = _origin(peripheral, among)
+        registers = _inherited(origin, "registers", among) if origin else None
         if registers:
-            origin = f"inherited from {registers.from_name}" if registers.from_name else ""
-            yield from self.registers(registers.element, title, 0, origin, 0)
+            kept = {element.words("name") for element in own.children} if own else set()
+            told = f"inherited from {registers.from_name or name}"
+            yield from self.registers(registers.element, title, 0, told, 0, width, frozenset(kept))
 
-    def registers(self, group: Element, prefix: str, start: int, origin: str, depth: int) -> Iterator[Candidate]:
-        """The registers and clusters of one group; `start` is the group's own offset in its peripheral."""
-        siblings = _by_name(group.all("register", "cluster"))
+    def registers(
+        self,
+        group: Element,
+        prefix: str,
+        start: int,
+        origin: str,
+        depth: int,
+        width: _Size | None,
+        without: frozenset[str] = frozenset(),
+    ) -> Iterator[Candidate]:
+        """The registers and clusters of one group, but those of the names `without`.
+
+        `start` is the group's own offset in its peripheral.
+        """
+        siblings = ChainMap(dict(_by_name(group.all("register", "cluster"))), self.paths)
         for element in group.all("register", "cluster"):
+            if element.words("name") in without:
+                continue
             offset = _inherited(element, "addressOffset", siblings)
             within = number(offset.element.text) if offset else None
             title = f"{prefix}.{element.words('name')}"
@@ -200,28 +267,36 @@ class _Reader:
             if element.tag == "cluster":
                 source = _with_registers(element, siblings)
                 if depth < MAX_CLUSTER_DEPTH:
-                    yield from self.registers(source, title, start + within, origin, depth + 1)
+                    inner = _size(element, siblings, title, width)
+                    yield from self.registers(source, title, start + within, origin, depth + 1, inner)
                 continue
             condition = "; ".join(part for part in (_array(element, siblings), origin) if part)
             yield self.said("register.offset", start + within, offset.element, title, condition)
-            yield from self.details(element, title, siblings, origin)
+            yield from self.details(element, title, siblings, origin, width)
 
     def details(
-        self, register: Element, title: str, siblings: Mapping[str, Element], origin: str
+        self, register: Element, title: str, siblings: Mapping[str, Element], origin: str, width: _Size | None
     ) -> Iterator[Candidate]:
-        for tag, field in (("size", "register.width_bits"), ("resetValue", "register.reset")):
-            found = _inherited(register, tag, siblings)
-            value = number(found.element.text) if found else None
-            if found and value is not None:
-                said = value if field == "register.width_bits" else address(value)
-                yield self.said(field, said, found.element, title, origin)
+        size = _inherited(register, "size", siblings)
+        if size and number(size.element.text) is not None:
+            yield self.said("register.width_bits", number(size.element.text) or 0, size.element, title, origin)
+        elif width:
+            condition = "; ".join(part for part in (f"default of {width.owner}", origin) if part)
+            value = number(width.element.text) or 0
+            yield self.said("register.width_bits", value, width.element, title, condition, 0.9)
+        reset = _inherited(register, "resetValue", siblings)
+        start = number(reset.element.text) if reset else None
+        if reset and start is not None:
+            yield self.said("register.reset", address(start), reset.element, title, origin)
         group = _inherited(register, "fields", siblings)
-        for field_element in group.element.all("field") if group else ():
-            place = bits(field_element)
+        if group is None:
+            return
+        neighbours = ChainMap(dict(_by_name(group.element.all("field"))), self.paths)
+        for field_element in group.element.all("field"):
+            place = bits(field_element, neighbours)
             name = field_element.words("name")
-            where = next(
-                (field_element.child(tag) for tag in ("bitRange", "lsb", "bitOffset") if field_element.child(tag)), None
-            )
+            found = (_inherited(field_element, tag, neighbours) for tag in ("bitRange", "lsb", "bitOffset"))
+            where = next((each.element for each in found if each), None)
             if place and where:
                 condition = "; ".join(part for part in (_array(field_element, {}), origin) if part)
                 yield self.said("register.field", place, where, f"{title}.{name}", condition)
@@ -233,7 +308,7 @@ def _with_registers(element: Element, siblings: Mapping[str, Element]) -> Elemen
     """The element, or what it is derived from where it has no registers of its own."""
     if element.child("register") or element.child("cluster"):
         return element
-    return siblings.get(element.attributes.get("derivedFrom", "").rpartition(".")[2], element)
+    return _origin(element, siblings)[1] or element
 
 
 def _array(element: Element, siblings: Mapping[str, Element]) -> str:
@@ -253,7 +328,17 @@ def _expanded(peripheral: Element) -> Iterator[tuple[str, int]]:
     if not count or step is None or "%s" not in name or count > _MAX_EXPANDED_PERIPHERALS:
         yield name, 0
         return
-    listed = [part.strip() for part in peripheral.words("dimIndex").split(",")]
+    listed = _indices(peripheral.words("dimIndex"))
     names = listed if len(listed) == count else [str(index) for index in range(count)]
     for index, part in enumerate(names):
         yield name.replace("[%s]", part).replace("%s", part), index * step
+
+
+def _indices(words: str) -> list[str]:
+    """What `dimIndex` lists: `A,B,C`, `3-6` or `A-D`."""
+    between = _INDEX_RANGE.fullmatch(words)
+    if not between:
+        return [part.strip() for part in words.split(",")]
+    if between[1]:
+        return [str(index) for index in range(int(between[1]), min(int(between[2]), int(between[1]) + 4096) + 1)]
+    return [chr(letter) for letter in range(ord(between[3]), ord(between[4]) + 1)]
