@@ -104,7 +104,7 @@ def inspect_bundle(
     signers, reasons = _releasers(envelope, trust, now)
     releasers = tuple(sorted({person.id for person, _ in signers}))
     if not signers:
-        return Inspection(None, tuple(reasons))
+        return Inspection(None, tuple(dict.fromkeys(reasons)))
     try:
         statement = ReleaseStatement.from_plain(read_payload(envelope.payload, RELEASE_TYPE, source), source)
     except (InputError, NotTrustedError) as error:
