@@ -34,6 +34,7 @@ class Interrupt:
     numbering: str
     """Whose numbering it is, such as `GIC SPI; hardware interrupt 142`."""
     cell: Cell
+    sureness: float = 0.99
 
 
 def regions(node: Node) -> tuple[Region, ...]:
@@ -132,7 +133,7 @@ def interrupts(node: Node, tree: DeviceTree) -> Iterator[Interrupt]:
             controller = tree.referred(cells[index])
             index += 1
         else:
-            controller = _interrupt_parent(node, tree)
+            controller = _interrupt_parent(node, tree) or _only_controller(tree)
         width = controller.number("#interrupt-cells") if controller else None
         if width is None or not 0 < width <= MAX_INTERRUPT_CELLS:
             width = _group_length(cells, index)
@@ -143,7 +144,8 @@ def interrupts(node: Node, tree: DeviceTree) -> Iterator[Interrupt]:
         if len(specifier) == width and not _is_local(controller):
             read = _read_specifier(specifier, controller)
             if read:
-                yield Interrupt(read[0], name, read[1], specifier[0])
+                assumed = controller is None and specifier[0].value is not None
+                yield Interrupt(read[0], name, read[1], specifier[0], 0.7 if assumed else 0.99)
 
 
 def _interrupt_parent(node: Node, tree: DeviceTree) -> Node | None:
@@ -158,6 +160,12 @@ def _interrupt_parent(node: Node, tree: DeviceTree) -> Node | None:
             return above
         above = above.parent
     return None
+
+
+def _only_controller(tree: DeviceTree) -> Node | None:
+    """The controller of the whole chip where the file names one and no other, and says nowhere which one is meant."""
+    every = [node for node in tree.interrupt_controllers if not _is_local(node)]
+    return every[0] if len(every) == 1 else None
 
 
 def _group_length(cells: tuple[Cell, ...], index: int) -> int:
@@ -175,8 +183,10 @@ def _is_local(controller: Node | None) -> bool:
 
 def _read_specifier(specifier: tuple[Cell, ...], controller: Node | None) -> tuple[int, str] | None:
     first = specifier[0]
-    gic = first.words in ("GIC_SPI", "GIC_PPI") or bool(
-        controller and any("gic" in compatible for compatible in controller.texts("compatible"))
+    gic = first.words in ("GIC_SPI", "GIC_PPI") or (
+        any("gic" in compatible for compatible in controller.texts("compatible"))
+        if controller
+        else len(specifier) >= 3 and first.words in _GIC_KINDS  # kind, number, flags: no other controller has that
     )
     if not gic:
         if first.value is None:

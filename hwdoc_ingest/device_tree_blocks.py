@@ -117,7 +117,7 @@ def _interrupts(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate]
             cell=interrupt.cell,
             instance=node.title + further,
             condition=condition,
-            confidence=0.99,
+            confidence=interrupt.sureness,
         )
 
 

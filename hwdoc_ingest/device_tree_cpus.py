@@ -11,6 +11,8 @@ from hwdoc_ingest.device_tree_rates import highest_point
 from hwdoc_ingest.device_tree_said import Said
 from metainfer_core.spec.draft import Candidate
 
+CONTRADICTED = 0.6
+"""How sure a size is that the lines and sets beside it contradict."""
 _CACHE_FIELDS = {
     "i-cache-size": ("cpu.l1i_cache.size_bytes", "B"),
     "i-cache-line-size": ("cpu.l1i_cache.line_bytes", "B"),
@@ -77,7 +79,13 @@ def _of_one_kind(same: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator
     for name, (field, _) in _CACHE_FIELDS.items():
         found = cpu.properties.get(name)
         if found and found.number is not None:
-            yield said(field, found.number, found, instance=title, sharing="per_core", confidence=0.99)
+            side = name[0]
+            line = cpu.number(f"{side}-cache-line-size") or cpu.number(f"{side}-cache-block-size")
+            fits = name not in ("i-cache-size", "d-cache-size") or _fits(
+                found.number, line, cpu.number(f"{side}-cache-sets")
+            )
+            sure = 0.99 if fits else CONTRADICTED
+            yield said(field, found.number, found, instance=title, sharing="per_core", confidence=sure)
     for side in ("i", "d"):
         yield from _ways(cpu, side, title, said)
     isa = cpu.properties.get("riscv,isa") or cpu.properties.get("riscv,isa-base")
@@ -95,6 +103,11 @@ def _of_one_kind(same: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator
         condition = f"highest operating point of {highest.table}"
         found, cell, rate = highest.found, highest.cell, highest.rate_hz
         yield said("cpu.clock_hz", None, found, cell=cell, instance=title, maximum=rate, condition=condition)
+
+
+def _fits(size: int, line: int | None, sets: int | None) -> bool:
+    """Whether a cache's size is a whole number of ways of its lines and sets, as far as they are known."""
+    return not line or not sets or size % (line * sets) == 0
 
 
 def _ways(cpu: Node, side: str, title: str, said: Said) -> Iterator[Candidate]:
@@ -131,10 +144,13 @@ def _outer_caches(cpus: Sequence[Node], tree: DeviceTree, said: Said) -> Iterato
         if what in told:
             continue
         told.add(what)
-        condition = f"{node.title}, behind {len(users)} cores" if len(users) > 1 else None
-        field = f"cpu.l{level}_cache.size_bytes"
-        yield said(field, size.number, size, instance=instance, sharing=sharing, condition=condition, confidence=0.99)
         line, sets = node.properties.get("cache-line-size"), node.properties.get("cache-sets")
+        parts = [f"{node.title}, behind {len(users)} cores"] if len(users) > 1 else []
+        fits = _fits(size.number, line.number if line else None, sets.number if sets else None)
+        parts += [] if fits else ["no whole number of ways by its own lines and sets"]
+        field, sure = f"cpu.l{level}_cache.size_bytes", 0.99 if fits else CONTRADICTED
+        condition = "; ".join(parts) or None
+        yield said(field, size.number, size, instance=instance, sharing=sharing, condition=condition, confidence=sure)
         if line and line.number:
             yield said(f"cpu.l{level}_cache.line_bytes", line.number, line, instance=instance, confidence=0.99)
         if line and line.number and sets and sets.number and size.number % (line.number * sets.number) == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,11 @@ class DeviceTree:
     notes: list[str] = field(default_factory=list)
     labels: dict[str, Node] = field(default_factory=dict)
     phandles: dict[int, Node] = field(default_factory=dict)
+
+    @cached_property
+    def interrupt_controllers(self) -> tuple[Node, ...]:
+        """All nodes that take interrupts; asked for when the tree is whole."""
+        return tuple(node for node in self.root.walk() if "interrupt-controller" in node.properties)
 
     def words_at(self, cell_or_property: Cell | Property, whole: Property) -> str:
         """The words of the source line that holds a value."""

@@ -205,6 +205,10 @@ class _Parser:
         line = self._line(self.at)
         if word in ("dts-v1", "plugin"):
             self._expect(";")
+            if word == "plugin":
+                self.notes.append(
+                    f"line {line}: an overlay: it adds to a device tree that is not part of this document."
+                )
         elif word == "include":
             name = self._take(_TEXT)
             self.notes.append(
