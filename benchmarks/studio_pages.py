@@ -1,4 +1,5 @@
-"""How long a run of each studio screen takes, without a browser: a policy of 500 actions, a model of 2,000 nodes.
+"""How long a run of each studio screen takes, without a browser: a policy of 500 actions, a model of 2,000 nodes, a
+draft of 2,200 readings on 1,000 pages.
 
 Run it as `python benchmarks/studio_pages.py [RUNS]`. Prints the time of the first run, and of those after it the median
 time, the median of the processor's time (which a busy machine does not stretch), and the longest.
@@ -19,13 +20,22 @@ from streamlit.testing.v1 import AppTest
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Evidence, Policy, PolicyAction, Risk
 from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
+from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.values import sha256
+from studio.desk_messages import take
+from studio.draft_places import places
 
 ROOT = Path(__file__).parents[1]
 ACTIONS, NODES = 500, 2000
+READINGS, PAGES = 2200, 1000
+DRAFT = "drafts/long_manual.yaml"
 MARK = {
     "home": "chain",
+    "manuals": "**long**",
+    "confirm": "places-of-draft",
+    "specs": "rk3588",
     "model": "relu_999",
     "adapt": "mul_499",
     "review": "mul_499",
@@ -81,6 +91,41 @@ def policy(model_digest: str) -> Policy:
     )
 
 
+def draft() -> SpecDraft:
+    """Registers, memories, clocks and supply rails of a manual of 1,000 pages."""
+    kinds = (("mmio.base", "addr"), ("memory.sram.size_bytes", "B"), ("cpu.clock_hz", "Hz"), ("power.supply_v", "V"))
+
+    def reading(index: int) -> Candidate:
+        field, unit = kinds[index % 4 if index % 8 < 4 else 0]
+        return Candidate(
+            field=field,
+            value=f"0x{0x4000_0000 + 4096 * index:x}" if unit == "addr" else 1024 * (1 + index % 50),
+            unit=unit,
+            instance=f"block {index // 2}" if unit == "addr" else f"part {index % 300}",
+            source="manual",
+            page=1 + index * PAGES // READINGS,
+            box=(50.0, 60.0, 200.0, 72.0),
+            text="Some words of the manual that hold the value, as long as such words are.",
+            confidence=0.5 + index % 50 / 100,
+            method="table-rule",
+        )
+
+    source = DraftSource(title="M", document_digest="sha256:" + "0" * 64, file_name="manual.pdf", pages=PAGES)
+    return SpecDraft(chip="long", sources={"manual": source}, candidates=tuple(map(reading, range(READINGS))))
+
+
+def decide_half(made: SpecDraft, workspace: Path) -> None:
+    """A log of a decision on every other place, one after the other."""
+    stand = [place for place in places(made) if not place.is_mixed][::2]
+    events = [
+        {"number": number, "kind": "accept", "places": [each.key], "choices": {each.key: each.indexes[0]}}
+        for number, each in enumerate(stand, start=1)
+    ]
+    for first in range(0, len(events), 500):
+        sent = {"draft": made.digest, "window": "1" * 16, "events": events[first : first + 500]}
+        assert take(sent, made, "ada", workspace) == []
+
+
 def drawn(page: AppTest) -> str:
     """The words of a screen that its mark can stand in."""
     words = [str(element.value) for kind in ("markdown", "html") for element in page.get(kind)]
@@ -114,10 +159,14 @@ def main(runs: int) -> None:
         (workspace / "policies").mkdir()
         policy_path = workspace / "policies" / "chain_on_rk3588.policy"
         policy_path.write_bytes(policy(sha256((workspace / "chain.onnx").read_bytes())).to_json())
+        (workspace / "drafts").mkdir()
+        made = draft()
+        (workspace / DRAFT).write_bytes(write_draft(made))
+        decide_half(made, workspace)
         print(f"{'screen':10} {'first ms':>10} {'median ms':>10} {'processor ms':>12} {'longest ms':>10}")
-        for name in MARK:
+        for name in MARK if not sys.argv[2:] else sys.argv[2:]:
             page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-            page.query_params["spec"] = "rk3588@1.0.0"
+            page.query_params["spec"] = "rk3588@1.0.0" if name != "specs" else ""
             page.switch_page(f"pages/{name}.py")
             first = timed(page)[0]
             if name == "model":

@@ -6,22 +6,27 @@ accept a draft.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from metainfer_core.errors import MetaInferError
+from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.spec.accept import accept, apart_key
 from metainfer_core.spec.aliases import FIELDS
 from metainfer_core.spec.binding import bind, core_units
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import Candidate, SpecDraft
-from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.draft_file import DRAFT_LIMIT, read_draft
 from metainfer_core.spec.field_shapes import shape_at
 from metainfer_core.spec.quantities import UNITS, format_quantity, unit
 from metainfer_core.spec.spec_values import NotRepresentable, spec_value
 from metainfer_core.spec.yaml_writer import shown
+from studio.documents import file_digest
 from studio.file_cache import kept_by_file
+from studio.workspace import hidden_folder
 
 Group = Literal["memory", "compute", "movement", "power", "addresses", "other"]
 GROUPS: tuple[Group, ...] = ("memory", "compute", "movement", "power", "addresses", "other")
@@ -189,8 +194,17 @@ def digest_of(draft: SpecDraft) -> str:
 
 @kept_by_file
 def draft_in(path: Path) -> SpecDraft:
-    """The draft of a file; raises InputError with the line of the first fault."""
-    return read_draft(path)
+    """The draft of a file; raises InputError with the line of the first fault.
+
+    Reading thousands of values from YAML takes seconds: a copy as JSON is kept beside people's files, by its digest.
+    """
+    copy = hidden_folder("drafts") / f"{file_digest(path).removeprefix('sha256:')}.json"
+    with contextlib.suppress(OSError, MetaInferError):
+        return SpecDraft.from_json(read_bytes(copy, "draft", DRAFT_LIMIT))
+    draft = read_draft(path)
+    with contextlib.suppress(MetaInferError):
+        write_bytes(copy, draft.to_json(), "draft")
+    return draft
 
 
 def _path(draft: SpecDraft, index: int, every: tuple[int, ...], units: tuple[str, ...], decisions: Decisions) -> str:
