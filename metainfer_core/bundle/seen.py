@@ -1,8 +1,8 @@
 """What this machine trusted before: so that an older bundle or trust file is not passed off as the newest.
 
-The record carries a check made with a key of its own, which lies beside it: a record that was cut, edited or put back
-is refused, and so is a missing one while its key is there. Who can write both files can start it anew; then the first
-bundle is taken as the newest, and the verdict says so.
+The record carries a check made with a key of its own, which lies beside it with the number of the last change: a record
+that was cut, edited or put back is refused, and so is a missing one while its key is there. Who can write both files can
+start it anew; then the first bundle is taken as the newest, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Seen(Value):
     """The newest of everything that was trusted here."""
 
     format: Literal["metainfer.seen/2"] = "metainfer.seen/2"
+    changes: int = 0
+    """How often it was written."""
     trust_version: int = 0
     trust_digest: str = ""
     root: TrustRoot | None = None
@@ -81,6 +83,7 @@ class Seen(Value):
         found = SeenBundle(serial=serial, payload_digest=payload_digest, keys=tuple(sorted(keys)))
         others = tuple(each for each in self.bundles.get(name, ()) if each.keys != found.keys)
         return Seen(
+            changes=self.changes + 1,
             trust_version=max(trust.version, self.trust_version),
             trust_digest=trust.digest if trust.version >= self.trust_version else self.trust_digest,
             root=trust.root or self.root,
@@ -103,7 +106,8 @@ def seen_file(trust_file: Path) -> Path:
 def read_seen(path: Path) -> Seen:
     """What was trusted before; nothing if nothing ever was. A broken or missing record is no fresh start."""
     key_path = _key_file(path)
-    if not path.exists() and not key_path.exists():
+    key, changes = _read_key(key_path)
+    if not path.exists() and changes == 0:
         return Seen()
     if not path.exists():
         raise _unusable(path, f"{key_path.name} shows that there was one.")
@@ -113,10 +117,12 @@ def read_seen(path: Path) -> Seen:
         seen = Seen.from_plain(plain, str(path))
     except InputError as error:
         raise _unusable(path, error.why or error.what) from error
-    if not key_path.exists():
+    if not key:
         raise _unusable(path, f"{key_path.name}, which its check was made with, is missing.")
-    if not isinstance(stated, str) or not hmac.compare_digest(stated, _check(_key(key_path), seen)):
+    if not isinstance(stated, str) or not hmac.compare_digest(stated.encode(), _check(key, seen).encode()):
         raise _unusable(path, "Its check does not fit: it was changed by something else than meta-infer.")
+    if seen.changes not in (changes, changes + 1):  # one more: stopped between writing the record and the number
+        raise _unusable(path, f"It is that of change {seen.changes}; the last change was number {changes}.")
     return seen
 
 
@@ -127,19 +133,31 @@ def remember(path: Path, verified: Verified) -> None:
         name, serial, verified.payload_digest, verified.trust, verified.key_ids, verified.at
     )
     key_path = _key_file(path)
-    key = _key(key_path) if key_path.exists() else secrets.token_hex(32)
+    key, _ = _read_key(key_path)
+    if not key:
+        key = secrets.token_hex(32)
+        _write_key(key_path, key, 0)
     data = canonical_json(seen.plain() | {"check": _check(key, seen)}) + b"\n"
     write_bytes(path, data, "record of trusted bundles")
-    if not key_path.exists():  # last: a key without its record would mean that the record was taken away
-        write_bytes(key_path, key.encode() + b"\n", "key of the record of trusted bundles", mode=0o600)
+    _write_key(key_path, key, seen.changes)
 
 
 def _key_file(path: Path) -> Path:
     return path.with_suffix(".key")
 
 
-def _key(path: Path) -> str:
-    return read_bytes(path, "key of the record of trusted bundles", 4096).decode("ascii", "replace").strip()
+def _read_key(path: Path) -> tuple[str, int]:
+    """The key, and the number of the last change; no key and 0 where there is none."""
+    if not path.exists():
+        return "", 0
+    words = read_bytes(path, "key of the record of trusted bundles", 4096).decode("ascii", "replace").split()
+    if len(words) != 2 or not words[1].isdecimal():
+        raise _unusable(path.with_suffix(".json"), f"{path.name} is broken.")
+    return words[0], int(words[1])
+
+
+def _write_key(path: Path, key: str, changes: int) -> None:
+    write_bytes(path, f"{key} {changes}\n".encode(), "key of the record of trusted bundles", mode=0o600)
 
 
 def _check(key: str, seen: Seen) -> str:
