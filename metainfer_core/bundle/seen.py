@@ -1,8 +1,8 @@
 """What this machine trusted before: so that an older bundle or trust file is not passed off as the newest.
 
-The record carries a check made with a key of its own, which lies beside it with the number of the last change: a record
-that was cut, edited or put back is refused, and so is a missing one while its key is there. Who can write both files can
-start it anew; then the first bundle is taken as the newest, and the verdict says so.
+The record carries a check made with a key of its own, which lies beside it with the number of the last change: a
+record that was cut, edited or put back is refused, and so is a missing one while its key is there. Who can write both
+files can start it anew; then the first bundle is taken as the newest, and the verdict says so.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from bundle_maker import (
 )
 
 from metainfer_core.bundle.envelope import Envelope, Signature, key_id, pre_authentication_encoding
-from metainfer_core.bundle.seen import Seen, read_seen, remember, seen_file
+from metainfer_core.bundle.seen import Seen, read_seen, remember, seen_file, seen_name
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust import Revocation, TrustRoot
 from metainfer_core.bundle.trust_root import TRUST_TYPE, open_trust, read_trust
