@@ -114,7 +114,7 @@ class Place(ActionKind):
             params={"memory": {tensor.name: homes[tensor.name] for tensor in stored}},
             why=(
                 Reason(
-                    claim=f"{first.name} is touched {first.accesses} times, {total:,} bytes each time.",
+                    claim=f"{first.name} is touched {_often(first.accesses, total)}.",
                     spec_field=field,
                     spec_value=describe(spec, field),
                     law=LAW,
@@ -229,6 +229,10 @@ def _has_plan(taken: Sequence[Stored], name: str, memory: Memory, capacity: int)
 
 def _full(name: str) -> str:
     return f"What is used more often fills {name} at that time."
+
+
+def _often(times: int, size_bytes: int) -> str:
+    return f"once, {size_bytes:,} bytes" if times == 1 else f"{times} times, {size_bytes:,} bytes each time"
 
 
 def _constraint(spec: HardwareSpec, memory: str, tensor: Stored) -> str:
