@@ -16,6 +16,21 @@ LABELLED = re.compile(
     re.IGNORECASE,
 )
 """What may stand before a value whose name is the short line above it."""
+INCLUDED = re.compile(
+    r"\b(?:including|of which|includes|plus|additional|with (?:an? )?(?:extra"
+    r"|additional))\s*$",
+    re.IGNORECASE,
+)
+OWN_USE = re.compile(r"^\s*(?:(?:is|are)\s+)?(?:for|of|used|reserved|dedicated|shared)\b", re.IGNORECASE)
+"""After a number in parentheses: it tells of a share of what stands before."""
+RUNS = re.compile(
+    r"(?:\bCortex[\w-]*|\bcores?|\bCPUs?|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work)\w*)"
+    r"\s*\(?(?:@|at)(?: up to| a maximum of)?\s*$",
+    re.IGNORECASE,
+)
+"""What runs at a frequency; elsewhere `at 800 MHz` is a condition."""
+ADDRESS = re.compile(r"\b0x[\dA-Fa-f]{4,}|\bH'[\dA-Fa-f]{4,}|\b[\dA-Fa-f]{5,8}h\b")
+"""Two of them make a row of a memory map, which is read as one."""
 PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)
 """A number beside it tells of a part, not of the whole."""
 BARE_SIZE = re.compile(
@@ -44,7 +59,7 @@ class Attached:
 def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
     """For each number of a sentence the rule that fits it best, if any."""
     dimensions = {amount.dimension for amount in tagged.amounts}
-    if not dimensions or tagged.describes_register:
+    if not dimensions or tagged.describes_register or len(ADDRESS.findall(tagged.text)) > 1:
         return
     active = [rule for rule in rules if rule.dimension in dimensions and applies(rule, tagged)]
     parameters = tagged.of("parameter")
@@ -70,11 +85,12 @@ def _is_condition(tagged: Tagged, amount: Amount) -> bool:
     before = tagged.text[: amount.start]
     if amount.dimension == "count" and tagged.statement.is_heading and not before.strip():
         return True
+    if amount.dimension == "frequency" and RUNS.search(before):
+        return False
     if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
         return True
     measured = amount.dimension in ("frequency", "voltage", "temperature")
-    runs = re.search(r"\b(?:run|operat|clock|work)\w*\s+(?:at\s*)$", before, re.IGNORECASE)
-    return measured and not runs and bool(re.search(r"\bat\s*$", before, re.IGNORECASE))
+    return measured and bool(re.search(r"\bat\s*$", before, re.IGNORECASE))
 
 
 def _plausible(rule: QuantityRule, amount: Amount) -> bool:
@@ -131,6 +147,17 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
         return None
     if (ahead and amount.dimension == "count" and re.match(r"\s*of\b", gap)) or PART_OF.search(
         text[max(0, start - 40) : start]
+    ):
+        return None
+    if opened and ")" not in text[amount.start : amount.end] and OWN_USE.match(text[amount.end :]):
+        return None
+    if amount.dimension in ("bytes", "count") and INCLUDED.search(text[: amount.start]):
+        return None
+    compound = re.match(r"-\s?[A-Za-z]", gap) if ahead and amount.dimension == "count" else None
+    if compound:  # the 16 of `16-stream DMA controller` counts streams
+        return None
+    if rule.not_beside.search(
+        text[max(0, amount.start - 60) : amount.start] + "\0" + text[amount.end : amount.end + 20]
     ):
         return None
     plain_gap = gap[: gap.index("(") + 1] if opened else gap

@@ -276,9 +276,10 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
 
 def _standing(tagged: Tagged, found: Found) -> float:
     """How much a statement counts by where it stands: features and tables count in full, examples not at all."""
-    example = EXAMPLE.search(tagged.text, 0, found.end)
-    if example or EXAMPLE_CAPTION.search(tagged.parent):
+    if EXAMPLE.search(tagged.text, 0, found.end):
         return 0.4
+    if EXAMPLE_CAPTION.search(tagged.parent):
+        return 0.55
     if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):
         return 0.4
     if any(m.start() < found.end and m.end() > found.start for m in REFERENCE.finditer(tagged.text)):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
-_NPU = words(r"\bNPU\b|neural|AI engine|神经网络|\bKPU\b|deep learning|accelerat")
+_NPU = words(
+    r"\bNPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
+    r"|accelerat|\bMMA\b"
+)
 _GPU = words(r"\bGPU\b|graphics|Mali|shader|3D|PowerVR|图形")
 _TERA = 1e12
 
@@ -15,14 +19,18 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "npu.tops",
         "operation rate",
-        words(r"\bNPU\b|neural[- ]network|\bcomput(?:e|ing) power\b|processing performance|performance|算力|\bTOPS\b"),
+        words(
+            r"\bNPUs?\b|neural(?:[- ](?:network|processing))?|\bcomput(?:e|ing) (?:power|performance)\b"
+            r"|processing performance"
+            r"|performance|算力|\baccelerators?\b|\bAI\b|\bMMA\b|inference|\bmachine[- ]learning"
+        ),
         context=_NPU,
         low=0.01,
         high=1000,
         scale=_TERA,
         gap_words=5,
         sureness=0.92,
-        forbids=words(r"\bGPU\b"),
+        forbids=words(r"\bGPU\b|FLOPS"),
     ),
     QuantityRule(
         "npu.cores",
@@ -100,7 +108,9 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.peak_flops",
         "operation rate",
-        words(r"\bpeak (?:performance|FLOPS)\b|(?<=FLOPS)\s*\(|\bfloating[- ]point\b"),
+        words(r"\bpeak(?: performance| FLOPS)?\b|(?<=FLOPS)\s*\(|\bfloating[- ]point\b|\bFPU\b"),
+        context=words(r"FLOP"),
+        instance=instances.label_of_row,
         low=1e5,
         high=1e14,
         gap_words=2,

@@ -25,6 +25,11 @@ _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
 _RESET = re.compile(
     rf"\b(?:reset (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)", re.IGNORECASE
 )
+_STARTS = re.compile(
+    rf"\breset\b.{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
+    rf"|to)\b[^.;|]{{0,24}}?(?P<at>{HEX})",
+    re.IGNORECASE,
+)
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
 _SIZE = re.compile(r"\(?\b(\d+)\s?(kB|KB|MB|GB)\b\)?", re.IGNORECASE)
 
@@ -107,7 +112,11 @@ def _reset(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
     if not re.search(r"\breset\b|复位", text + tagged.path_text, re.IGNORECASE):
         return
-    match = _RESET.search(text) or re.search(rf"\breset vectors?\b.{{0,40}}?(?P<at>{HEX})", text, re.IGNORECASE)
+    match = (
+        _RESET.search(text)
+        or _STARTS.search(text)
+        or re.search(rf"\breset vectors?\b.{{0,40}}?(?P<at>{HEX})", text, re.IGNORECASE)
+    )
     if match:
         word = match["at"]
         number = 0 if "zero" in word.lower() else hex_number(word)

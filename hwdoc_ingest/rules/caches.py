@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, words
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
 L1I = words(
@@ -31,25 +31,49 @@ L3 = words(
 ANY = re.compile("|".join(p.pattern for p in (L1I, L1D, L2, L3)), re.IGNORECASE)
 _GPU = words(r"\bgpu\b|graphics|mali|shader")
 _DSP = words(r"\bdsp\b|hifi\s?\d")
-_NOT_SIZE = words(
-    r"\b(?:lines?|blocks?|ways?|banks?|sets?|mapped into|address(?:es)? (?:range|space)|pages?|"
-    r"offset)\s*(?:size|length|of)"
+_NOT_SIZE = words(r"\bmapped into|address(?:es)? (?:range|space)|\bpages? size|\boffset of")
+_OF_LINE = words(
+    r"\b(?:lines?|blocks?|ways?|banks?|sets?|pages?|sectors?)\s*(?:sizes?|lengths?)?\s*(?:of|is|:|=|are)?\s*\0"
+    r"|\b(?:line|block|way|bank|page|sector) (?:size|length)s?\s*(?:of|for|in) [\w -]{1,40}\0"
+    r"|\0[\s-]*(?:cache\s+)?(?:lines?|blocks?|ways?|banks?|sets?|sectors?|pages?)\b"
 )
+"""A length of a line or bank, not of the cache."""
 _KB = 1024.0
 
 
-def _size(field: str, name: re.Pattern[str], low: float, high: float, **more: object) -> QuantityRule:
-    holder = None if field.startswith("dsp") else instances.core
-    return QuantityRule(field, "bytes", name, low=low, high=high, instance=holder, lists=True, **more)  # type: ignore[arg-type]
+def _size(
+    field: str,
+    name: re.Pattern[str],
+    low: float,
+    high: float,
+    forbids_path: re.Pattern[str] = NEVER,
+    context: re.Pattern[str] | None = None,
+    sureness: float = 0.9,
+) -> QuantityRule:
+    return QuantityRule(
+        field,
+        "bytes",
+        name,
+        context=context,
+        low=low,
+        high=high,
+        gap_words=2,
+        instance=None if field.startswith("dsp") else instances.core,
+        lists=True,
+        forbids=_NOT_SIZE,
+        forbids_path=forbids_path,
+        not_beside=_OF_LINE,
+        sureness=sureness,
+    )
 
 
 RULES: tuple[QuantityRule, ...] = (
-    _size("cpu.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, forbids=_NOT_SIZE, forbids_path=_DSP, gap_words=2),
-    _size("cpu.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, forbids=_NOT_SIZE, forbids_path=_DSP, gap_words=2),
-    _size("dsp.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, context=_DSP, forbids=_NOT_SIZE, gap_words=2, sureness=0.92),
-    _size("dsp.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, context=_DSP, forbids=_NOT_SIZE, gap_words=2, sureness=0.92),
-    _size("cpu.l2_cache.size_bytes", L2, 4 * _KB, 1 << 28, forbids=_NOT_SIZE, forbids_path=_GPU, gap_words=2),
-    _size("cpu.l3_cache.size_bytes", L3, 4 * _KB, 1 << 30, forbids=_NOT_SIZE, forbids_path=_GPU, gap_words=2),
+    _size("cpu.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, forbids_path=_DSP),
+    _size("cpu.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, forbids_path=_DSP),
+    _size("dsp.l1i_cache.size_bytes", L1I, 64, 2048 * _KB, context=_DSP, sureness=0.92),
+    _size("dsp.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, context=_DSP, sureness=0.92),
+    _size("cpu.l2_cache.size_bytes", L2, 4 * _KB, 1 << 28, forbids_path=_GPU),
+    _size("cpu.l3_cache.size_bytes", L3, 4 * _KB, 1 << 30, forbids_path=_GPU),
 )
 
 _N = r"(\d{1,3}|" + "|".join(w for w in NUMBER_WORDS if w.isascii()) + r")"
@@ -79,7 +103,10 @@ _POLICY = re.compile(
 
 
 _TELLS_POLICY = words(r"\bcaches?\b|\bwrite (?:method|policy|mode|protocol)\b")
-_NO_POLICY = words(r"\bmiss(?:es)?\b|\bhits?\b|\bno write[ -]?back\b|\bregister\b|\bbits?\b|\bwhen\b|\bif\b")
+_NO_POLICY = words(
+    r"\binvalidat|\bflush|\bclean|\bpurge|\btransaction|\bsnoop|"
+    r"\bbuffers?\b|\bmiss(?:es)?\b|\bhits?\b|\bno write[ -]?back\b|\bregister\b|\bbits?\b|\bwhen\b|\bif\b"
+)
 _CHOICE = words(r"selectable|\bchoice\b|\beither\b|configurable|programmable")
 _SHARED_L1 = words(
     r"\b(?:instruction|data|L1|I|D)[ -]?caches?\b[^.;]{0,40}\b(?:are |is )?shared (?:by|between|among) (?:all "

@@ -11,7 +11,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "chip.process_nm",
         "length",
-        words(r"\bprocess\b|\bCMOS\b|\bgeometr(?:y|ies)\b|\btechnology\b|\blithography\b|工艺"),
+        words(
+            r"\bprocess\b|\bCMOS\b|\bgeometr(?:y|ies)\b|\btechnology\b|\blithography\b|工艺|\bHKMG\b|\bFin-?FET\b"
+            r"|\bFD-?SOI\b|\b(?:manufactured|fabricated|built) (?:in|on|with)\b"
+        ),
         low=1,
         high=10000,
         scale=1e-9,
@@ -24,8 +27,10 @@ RULES: tuple[QuantityRule, ...] = (
 _PACKAGE = re.compile(
     r"\b(\d{2,4})\s*-?\s*(?:pin|ball|lead)s?\s*,?\s*((?:(?:plastic|ceramic|thin|low-profile|"
     r"fine-pitch|quad|flat|pin|ball|grid|array|pack|package)\s*-?\s*)*(?:\(?(?:PGA|BGA|FCBGA|TFBGA|"
-    r"LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|CSP|WLCSP)\)?|pin grid array|ball grid array|quad flat pack))"
-    r"|\b((?:FC|TF|LF|VF|F)?BGA|QFN|LQFP|TQFP|PQFP)\s*-?\s*(\d{2,4})(?:\s*-?\s*(?:pin|ball)s?)?\b",
+    r"LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|FCCSP|WLCSP|CSP|UFBGA|VFBGA|UFQFPN|VFQFPN|VQFN|SOIC|SOP|TSSOP|SSOP|PLCC"
+    r"|LCC)\)?|pin grid array|ball grid array|quad flat pack))"
+    r"|\b((?:FC|TF|LF|VF|UF|F)?BGA|(?:VF?|UF)?QFP?N|LQFP|TQFP|PQFP|WLCSP|TSSOP"
+    r"|SOIC)\s*-?\s*(\d{2,4})(?:\s*-?\s*(?:pin|ball)s?)?\b",
     re.IGNORECASE,
 )
 _TRANSISTORS = re.compile(r"\b(\d+(?:\.\d+)?)\s*(million|M|billion)(?:\s+transistors)?\b", re.IGNORECASE)

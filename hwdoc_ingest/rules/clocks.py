@@ -6,7 +6,7 @@ from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import QuantityRule, words
 
 _OTHER = words(
-    r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|DDR|bus clock|"
+    r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|(?<!A)DDR|bus clock|"
     r"baud|sample|PWM|RF\b|Wi-?Fi|bluetooth|capacitance|timer"
 )
 _INTERFACE = words(
@@ -19,7 +19,8 @@ _FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主
 
 _NOT_CORE = words(
     _OTHER.pattern
-    + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|latency|window|image sensor|camera|\bDVP\b"
+    + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
+    r"|image sensor|camera|\bDVP\b"
     r"|\binterface\b"
     r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bfor an? [\w ]{0,30}\b(?:clock"
     r"|frequency)\b"

@@ -12,7 +12,7 @@ from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 _DMA = words(r"DMA")
 _HEADING_DMA = re.compile(r"DMA", re.IGNORECASE)
 _OTHER = words(
-    r"DDR|audio|I2S|video|ADC|MIPI|ISP|\bLCD|interrupt controller|S/?PDIF|UART|\bSPI|PWM|timer|\bDAC|camera"
+    r"(?<!A)DDR|audio|I2S|video|ADC|MIPI|ISP|\bLCD|interrupt controller|S/?PDIF|UART|\bSPI|PWM|timer|\bDAC|camera"
     r"|stereo|ethernet"
 )
 
@@ -41,7 +41,11 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         instance=instances.controller,
-        forbids=words(_OTHER.pattern + r"|at the same time|per channel|transfer size|linked|" + _BOTH_WAYS.pattern),
+        forbids=words(
+            _OTHER.pattern
+            + r"|at the same time|per channel|transfer size|linked|more than one|channels? \\d+ to|"
+            + _BOTH_WAYS.pattern
+        ),
         sureness=0.85,
     ),
     QuantityRule(
@@ -79,18 +83,29 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         sureness=0.85,
-        forbids=words(r"channel|each DMAC features"),
+        forbids=words(r"each DMAC features"),
     ),
     QuantityRule(
         "dma.max_burst_beats",
         "count",
-        words(r"\bburst(?: length| size)?\b"),
+        words(r"\bbursts?(?: lengths?| sizes?)?\b"),
         context=_DMA,
         low=1,
         high=1024,
         gap_words=2,
         sureness=0.75,
         forbids=words(r"programmable|bytes|bus cycles"),
+    ),
+    QuantityRule(
+        "dma.max_burst_beats",
+        "beats",
+        words(r"\bbursts?(?: lengths?| sizes?)?\b"),
+        context=_DMA,
+        low=1,
+        high=1024,
+        gap_words=3,
+        sureness=0.85,
+        forbids=words(r"programmable"),
     ),
     QuantityRule(
         "dma.data_width_bits",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
-DDR = words(r"DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
+DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
 _NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
 KIND = re.compile(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?![\w])|(?:LP)?DDR\d(?:X|L)?(?=-\d{3,4})", re.IGNORECASE)
 _ORDERLY = re.compile(
@@ -21,6 +21,12 @@ _RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-(\d{3,4})\b", re.IGNORECASE)
 def _kind(tagged: Tagged, start: int, end: int) -> str | None:
     after = re.match(r"[^,;]{0,12}\bfor\s+(\S*DDR\S*)", tagged.text[end:], re.IGNORECASE)
     return after[1] if after else None
+
+
+def _rated_kind(tagged: Tagged, start: int, end: int) -> str | None:
+    """The kind of memory that a rate is given for, if the sentence names just one."""
+    kinds = {m.group().upper() for m in KIND.finditer(tagged.text) if re.search(r"\d", m.group())}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 RULES: tuple[QuantityRule, ...] = (
@@ -53,7 +59,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.dram.bus_width_bits",
         "bits",
-        words(r"data (?:bus )?widths?\b|\bDRAM bus\b|\bwide\b|总线宽度|位宽"),
+        words(r"data (?:bus )?widths?\b|\bDRAM bus\b|\bwide\b|\bdata bus\b|总线宽度|位宽"),
         context=DDR,
         low=8,
         high=1024,
@@ -61,6 +67,21 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         forbids=words(r"each channel|per channel|ECC|eMMC|SD|SPI|nand|flash|DMA|parity only"),
         forbids_path=_NOT_DDR,
+        sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.bus_width_bits",
+        "bits",
+        words(
+            r"(?:(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?:[/, ]+|\b)|DRAM )+(?:memory |SDRAM |DRAM )*(?:interface"
+            r"|controller|memory)\b"
+        ),
+        low=8,
+        high=1024,
+        lists=True,
+        gap_words=0,
+        after=False,
+        forbids=words(r"each channel|per channel|ECC"),
         sureness=0.85,
     ),
     QuantityRule(
@@ -78,7 +99,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.dram.max_size_bytes",
         "bytes",
-        words(r"address(?:ing)? space|capacity|memory space|寻址|容量"),
+        words(
+            r"address(?:ing)? space|capacity|memory space|寻址|容量|external memory interface"
+            r"|(?:LP)?DDR\w*(?: memory| SDRAM)?$"
+        ),
         context=DDR,
         low=1 << 20,
         high=1 << 45,
@@ -92,7 +116,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.dram.clock_hz",
         "frequency",
-        words(r"clock frequency|\bclock\b|时钟频率"),
+        words(
+            r"clock frequency|\bclock\b|时钟频率|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
+            r"|up to|@))|data bus(?= at)"
+        ),
         context=DDR,
         low=5e7,
         high=6e9,
@@ -101,6 +128,34 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(r"eMMC|SDIO|SD3|SPI|USB|pixel|CPU|core"),
         forbids_path=words(_NOT_DDR.pattern + "|CPU|video|audio|display"),
         sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.data_rate_mtps",
+        "transfer rate",
+        words(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?|DRAM|data rates?|memory interface|\binterface\b"),
+        context=DDR,
+        low=100,
+        high=20000,
+        scale=1e6,
+        gap_words=4,
+        instance=_rated_kind,
+        forbids=words(r"PCIe|eMMC|USB|flash|MIPI"),
+        sureness=0.88,
+    ),
+    QuantityRule(
+        "memory.dram.data_rate_mtps",
+        "bandwidth",
+        words(r"(?:LP)?DDR\d[LX]?(?:\d[LX]?)?|data rates?"),
+        context=DDR,
+        low=200,
+        high=20000,
+        scale=1e6 / 8,
+        gap_words=3,
+        before=False,
+        instance=_rated_kind,
+        not_beside=words(r"\0.*?(?:GB|MB|B)/s"),
+        forbids=words(r"PCIe|eMMC|USB|flash|MIPI|ethernet|GB/s|MB/s|Gbit|\bGbps|bandwidth"),
+        sureness=0.8,
     ),
     QuantityRule(
         "memory.bandwidth_Bps",
@@ -138,7 +193,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             dict.fromkeys(m.group().upper() for m in KIND.finditer(match.group()) if re.search(r"\d", m.group()))
         )
         titled = re.search(r"memory|compatible|support", text[: match.start()], re.IGNORECASE) or re.search(
-            r"SDRAM", text[match.end() : match.end() + 8]
+            r"SDRAM|memory|memories|interface|controller|DRAM", text[match.end() : match.end() + 20], re.IGNORECASE
         )
         if (
             kinds

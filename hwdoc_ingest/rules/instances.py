@@ -7,7 +7,7 @@ import re
 from hwdoc_ingest.rules.rule import Tagged
 
 CORE = re.compile(
-    r"Cortex[- ]?[AMRX]\d{1,3}(?:AE)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
+    r"Cortex[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b[Cc]luster\b|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
@@ -24,7 +24,8 @@ AT_CONDITION = re.compile(
 
 
 MEMORY_NAME = re.compile(
-    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?![KMG]i?B\b)[A-Za-z]\w*[_ -]SRAM"
+    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|with"
+    r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
     r"|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
 )

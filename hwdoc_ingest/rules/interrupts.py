@@ -10,7 +10,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.spi_count",
         "count",
-        words(r"\bSPI interrupts?(?: sources?)?\b|\bSPIs\b"),
+        words(r"\bSPI interrupts?(?: sources?)?\b|\bSPIs\b|\bshared peripheral interrupts?\b"),
         context=_GIC,
         low=1,
         high=2048,
@@ -20,7 +20,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.ppi_count",
         "count",
-        words(r"\bPPI interrupts?(?: sources?)?\b|\bPPIs\b"),
+        words(r"\bPPI interrupts?(?: sources?)?\b|\bPPIs\b|\bprivate peripheral interrupts?\b"),
         context=_GIC,
         low=1,
         high=64,
@@ -41,13 +41,19 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.count",
         "count",
-        words(r"\bperipheral interrupt sources\b|\binterrupt sources\b|中断源"),
+        words(
+            r"\bperipheral interrupt sources\b|\binterrupt sources\b|中断源|\binterrupts\b"
+            r"|\b(?:maskable )?interrupt (?:channels|lines|inputs|requests)\b"
+        ),
         low=2,
         high=4096,
         gap_words=0,
         after=False,
         sureness=0.8,
-        forbids=words(r"SPI|PPI|GPIO|timer"),
+        forbids=words(
+            r"SPI|PPI|GPIO|timer|external interrupt|shared|private|\bDMA\b|DMAC|software|\bnon-maskable"
+            r"|per core|each|UART|internal"
+        ),
     ),
     QuantityRule(
         "interrupts.per_core_count",
@@ -95,7 +101,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "gpio.count",
         "count",
-        words(r"\b(?:general[- ]purpose )?I/?O pins\b|\bGPIOs\b|\bfast I/O ports\b"),
+        words(
+            r"\b(?:general[- ]purpose )?I/?O (?:pins|ports|lines)\b|\bGPIOs?(?: pins| ports| lines)?\b"
+            r"|\bfast I/O ports\b"
+            r"|\bgeneral[- ]purpose I/Os?\b|\bprogrammable I/Os?\b"
+        ),
         low=4,
         high=512,
         gap_words=1,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import QuantityRule, words
 
-_OUTSIDE = words(r"external|off-chip|flash|eMMC|DDR|SDRAM|PSRAM|buffer descriptor|trace|cache")
+_OUTSIDE = words(
+    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|cache (?:data |tag )?(?:RAM"
+    r"|memory|SRAM)|caches? (?:uses?|consists?)"
+)
 _BUFFERS = words(r"FIFO|USB|UART|ethernet|endpoint|mailbox|video|display|framebuffer|palette")
 _SRAM = words(
     r"\b(?:on-?\s?chip|internal|system|embedded|share(?:d)?|PMU|RTC \w+)?[ _]*SRAM\b|"
@@ -80,6 +83,24 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.8,
     ),
     QuantityRule(
+        "memory.flash.size_bytes",
+        "bytes",
+        words(
+            r"\b(?:on-?chip |embedded |internal |program |user |main |code |data |dual-bank "
+            r"|integrated )*flash(?: memory)?\b"
+        ),
+        low=1024,
+        high=1 << 28,
+        gap_words=1,
+        forbids=words(
+            r"external|off-chip|N(?:OR|AND)|interface|controller|\bQ?SPI\b|serial|eMMC|support|XIP|boot|card"
+            r"|mapped|sector|page\b"
+            r"|block|erase|cache|SiP|in-package|protect|bank of|each"
+        ),
+        forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register"),
+        sureness=0.8,
+    ),
+    QuantityRule(
         "memory.otp.size_bits",
         "bits",
         words(r"\be-?fuses?\b|\bOTP\b"),
@@ -108,7 +129,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 40,
         gap_words=2,
         context=words(r"up to|max"),
-        forbids=words(r"mapped|DDR|instruction space|data space|block"),
+        forbids=words(r"mapped|(?<!A)DDR|instruction space|data space|block"),
         sureness=0.8,
     ),
     QuantityRule(
@@ -119,8 +140,8 @@ RULES: tuple[QuantityRule, ...] = (
         high=float(1 << 64),
         gap_words=5,
         sureness=0.8,
-        forbids=words(r"DDR|DRAM|total|rank|channel|external|peripheral|region|segment|byte blocks|divided"),
-        forbids_path=words(r"DDR|dynamic memory|external memory"),
+        forbids=words(r"(?<!A)DDR|DRAM|total|rank|channel|external|peripheral|region|segment|byte blocks|divided"),
+        forbids_path=words(r"(?<!A)DDR|dynamic memory|external memory"),
     ),
     QuantityRule(
         "memory.region.size_bytes",

@@ -34,7 +34,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.85,
-        instance=lambda t, a, b: _tlb(t),
+        instance=lambda t, a, b: _tlb(t, b),
     ),
     QuantityRule(
         "cpu.write_buffer.entries",
@@ -49,12 +49,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.vector_width_bits",
         "bits",
-        words(r"\bvector (?:operations?|registers?|units?|width)\b|\bSIMD\b"),
+        words(r"\bvector (?:operations?|registers?|units?|width|length)\b|\bSIMD\b|\bVLEN\b"),
         low=32,
         high=4096,
         gap_words=1,
         sureness=0.8,
-        after=False,
     ),
     QuantityRule(
         "cpu.word_bits",
@@ -193,7 +192,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         sureness=0.72,
         after=False,
-        forbids=words(r"address|DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types"),
+        forbids=words(r"address|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types"),
     ),
     QuantityRule(
         "bus.max_burst_bytes",
@@ -218,6 +217,14 @@ _CORES = re.compile(
     rf"[\w-]*\d+-bit [\w-]+)?)",
     re.IGNORECASE,
 )
+_NAMED_CORES = re.compile(
+    rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:symmetric|identical|low-power|high-performance|independent"
+    rf"|\d+-bit)\s+)*(?:arm®?\s+)?"
+    r"(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
+    r"|(?:XuanTie\s+)?C9\d\d\w*)(?!\S*[-/]?\s*(?:based )?clusters?)"
+    r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
+    re.IGNORECASE,
+)
 _CORE_TYPE = re.compile(
     r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+|XuanTie\s+[CE]\d{3}(?:\s+RISC-V)?|"
     r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
@@ -231,7 +238,14 @@ _ISSUE = re.compile(
 )
 
 
-def _tlb(tagged: Tagged) -> str | None:
+def _tlb(tagged: Tagged, end: int) -> str | None:
+    near = re.match(
+        r"[ -]*(?:\w+[ -]){0,2}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLB)\b",
+        tagged.text[end:],
+        re.IGNORECASE,
+    )
+    if near:
+        return near[1]
     found = re.search(r"\b[UID]TLB\b|\bL2 TLB\b|\bfor instructions and operands\b|\bfor instructions\b", tagged.text)
     if found is None:
         return None
@@ -243,7 +257,14 @@ def find(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
     path = " ".join(tagged.statement.path[-2:])
     if not (_NOT_CPU.search(text) or _NOT_CPU.search(path)):
-        for match in _CORES.finditer(text):
+        named_at: list[int] = []
+        for match in _NAMED_CORES.finditer(text):
+            named_at.append(match.start())
+            number = float(match[1] or NUMBER_WORDS[match[2].lower()])
+            if 1 <= number <= 256:
+                name = match["name"].replace("®", "")
+                yield Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
+        for match in (m for m in _CORES.finditer(text) if m.start() not in named_at):
             number = float(match[1] or NUMBER_WORDS[match[2].lower()])
             named = match["name"] or _named_after(text, match.end())
             alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
@@ -252,6 +273,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
                 and not (alone and not named)
                 and (named or re.search(r"processor|CPU|microcontroller|cog", text, re.IGNORECASE))
             ):
+                named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
                 instance = named or instances.core(tagged, match.start(), match.end())
                 if named or not re.search(r"\beach\b|\bpower domain|clusters?\. big", text, re.IGNORECASE):
                     yield Found(

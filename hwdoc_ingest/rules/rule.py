@@ -104,6 +104,8 @@ class QuantityRule:
     """Must not stand in the statement."""
     forbids_path: re.Pattern[str] = NEVER
     """Must not stand in the two innermost headings."""
+    not_beside: re.Pattern[str] = NEVER
+    """Must not stand right beside the number, which is marked by a NUL: another name that it belongs to."""
     low: float = 0.0
     high: float = float("inf")
     scale: float = 1.0

@@ -86,7 +86,9 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:core |power |DC )*supply voltage\b|\bvoltage (?:for|applied)\b[\w ]*|"
             r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
-            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|电源电压|供电电压|supply for"
+            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\boperating voltage(?: range)?\b"
+            r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
+            r"|\bsupply (?:voltage )?range\b|电源电压|供电电压|supply for"
         ),
         forbids_path=words(r"absolute maximum|maximum ratings?|绝对最大"),
         low=0.3,
@@ -97,7 +99,7 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
             r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
-            r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|DDR|memory|peripheral|pull-?up|"
+            r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|(?<!A)DDR|memory|peripheral|pull-?up|"
             r"\bRTC|only\b|\boutput\b|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
         ),
     ),
@@ -110,11 +112,15 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=8,
         instance=instances.label_of_row,
         sureness=0.85,
+        forbids=words(r"\btyp(?:ical(?:ly)?)?\b|\baverage\b|standby|\bidle\b|sleep|power[- ]down|\bper\b"),
     ),
     QuantityRule(
         "power.typ_w",
         "power",
-        words(r"\btypical power\b|\bmeasured power\b"),
+        words(
+            r"\btypical power(?: consumption| dissipation)?\b|\bmeasured power\b|\bpower (?:consumption"
+            r"|dissipation)(?= ?\(?typ)"
+        ),
         low=1e-3,
         high=2000,
         gap_words=6,
