@@ -75,11 +75,12 @@ def _held(draft: SpecDraft, spec: HardwareSpec) -> CarryOver:
 
 
 def _vanished(path: str, was: str) -> dict[str, Any]:
-    field = _field_of(path)
+    field, parts = _field_of(path), path.split(".")
+    named = parts[0] in ("compute_units", "memories", "mmio_bases", "interrupts") and path not in FIELDS.values()
     return {
         "key": path,
-        "title": title(field) if field else path,
-        "instance": "" if not field or path in FIELDS.values() else path.split(".")[1],
+        "title": title(field or ".".join(parts[2:] if named else parts)),
+        "instance": parts[1] if named else "",
         "group": group_of(field),
         "conflict": False,
         "mixed": False,

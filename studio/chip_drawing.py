@@ -113,7 +113,8 @@ def unit_lines(unit: ComputeUnit) -> tuple[str, ...]:
     cores = f"{unit.cores} × " if unit.cores and unit.cores > 1 else ""
     clock = f" at {_hertz(unit.clock_hz)}" if unit.clock_hz else ""
     lines = [f"{cores}{unit.core_type or unit.model or unit.kind.upper()}{clock}"]
-    by_use = sorted(unit.macs_per_cycle, key=lambda name: (name not in COMPUTED_IN, name))
+    others = sorted({*unit.macs_per_cycle} - {*COMPUTED_IN})
+    by_use = [name for name in (*COMPUTED_IN, *others) if name in unit.macs_per_cycle]
     lines += [f"{_span(unit.macs_per_cycle[name])} {name} MAC/cycle" for name in by_use[:2]]
     lines += [f"{_span(unit.tops)} TOPS" if unit.tops else ""]
     lines += [", ".join(unit.data_types)[:34] if unit.data_types else ""]

@@ -4,8 +4,9 @@ from drafts import CLOCK, DMA, OTP, ROM, desk, revised_draft, small_draft, with_
 from screens import screen
 
 from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec
-from studio.before import before, before_data
+from studio.before import Before, before, before_data
 from studio.decision_log import read_log
 from studio.desk_messages import take
 from studio.draft_state import standing
@@ -95,3 +96,27 @@ def test_the_next_version_points_at_the_new_pages_and_loses_what_is_declared_gon
     assert (spec.dma.channels, spec.compute_units["npu"].clock_hz) == (16, None)
     assert spec.provenance[OTP].source == "sheet", "undecided, it stays as it was"
     assert spec.sources["sheet_2"].document_digest == "sha256:" + "1" * 64
+
+
+def test_values_that_vanished_are_said_in_words(tmp_path):
+    draft = small_draft()
+    place = {"source": "sheet", "page": 1}
+    paths = ("compute_units.cortex_a55.l1i_cache.sharing_mode", "l3_cache.size_bytes", "mmio_bases.uart0")
+    spec = HardwareSpec.from_plain(
+        {
+            "name": "tarn",
+            "version": "1.0.0",
+            "compute_units": {"cortex_a55": {"kind": "cpu", "l1i_cache": {"sharing_mode": "per_core"}}},
+            "l3_cache": {"size_bytes": 1048576},
+            "mmio_bases": {"uart0": "0x40001000"},
+            "sources": {"sheet": {"title": "Sheet", "document_digest": "sha256:" + "0" * 64, "file_name": "sheet.pdf"}},
+            "provenance": dict.fromkeys(paths, place),
+        }
+    )
+    told = {each["key"]: (each["title"], each["instance"]) for each in
+            before_data(draft, Before("tarn 1.0.0", spec))["vanished"]}  # fmt: skip
+    assert told == {
+        paths[0]: ("L1i cache sharing mode", "cortex_a55"),
+        paths[1]: ("CPU L3 cache size", ""),
+        paths[2]: ("Register base", "uart0"),
+    }
