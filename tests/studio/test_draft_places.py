@@ -1,8 +1,10 @@
 import pytest
 from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
-from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.accept import accept
+from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
 from studio.draft_places import amount, group_of, missing, places, will_hold
+from studio.draft_state import Standing, decisions_of
 
 
 def test_readings_for_one_place_stand_together_and_the_core_tells_conflicts():
@@ -69,3 +71,62 @@ def test_groups():
         "movement",
         "other",
     ]
+
+
+def rails():
+    def rail(instance, value, **other):
+        return Candidate(field="power.supply_v", value=value, unit="V", instance=instance, source="s", **other)
+
+    return SpecDraft(
+        chip="c",
+        sources={"s": DraftSource(title="S", document_digest="sha256:" + "0" * 64, file_name="s.pdf")},
+        candidates=(rail("VDD_CORE", 0.9), rail("VDD_IO", 1.8), rail("VDD_IO", 3.3), rail(None, 5.0)),
+    )
+
+
+def test_each_supply_rail_has_a_place_and_the_one_of_the_chip_can_be_chosen():
+    assert [(each.key, each.indexes, each.is_conflict, each.is_mixed) for each in places(rails())] == [
+        ("supply_v", (0, 1, 2, 3), False, True),
+        ("other.power.supply_v[VDD_CORE]", (0,), False, False),
+        ("other.power.supply_v[VDD_IO]", (1, 2), True, False),
+    ]
+
+
+def test_all_rails_that_were_accepted_stand_in_the_spec():
+    stands = {
+        "other.power.supply_v[VDD_CORE]": Standing("accept", 1, "ada", 0),
+        "other.power.supply_v[VDD_IO]": Standing("accept", 2, "ada", 2),
+        "supply_v": Standing("accept", 3, "ada", 3),
+    }
+    spec = accept(rails(), decisions_of(rails(), stands, "ada", "c", "1.0.0", "")).spec
+    assert spec.supply_v.typ == 5.0
+    assert {key: value["value"] for key, value in spec.plain()["other"].items()} == {
+        "power.supply_v[VDD_CORE]": 0.9,
+        "power.supply_v[VDD_IO]": 3.3,
+    }
+
+
+def test_no_rail_is_the_chips_and_yet_they_are_kept():
+    stands = {
+        "other.power.supply_v[VDD_CORE]": Standing("accept", 1, "ada", 0),
+        "supply_v": Standing("reject", 2, "ada"),
+    }
+    spec = accept(rails(), decisions_of(rails(), stands, "ada", "c", "1.0.0", "")).spec
+    assert (spec.supply_v, list(spec.other)) == (None, ["power.supply_v[VDD_CORE]"])
+
+
+def test_two_fields_of_one_place_stand_together_when_one_has_several_instances():
+    def dram(field, value, instance):
+        return Candidate(field=f"memory.dram.{field}", value=value, unit="B", instance=instance, source="s")
+
+    draft = SpecDraft(
+        chip="c",
+        candidates=(
+            dram("size_bytes", 1 << 30, "channel 0"),
+            dram("size_bytes", 1 << 31, "channel 1"),
+            dram("max_size_bytes", 1 << 32, None),
+        ),
+    )
+    found = {each.key: (each.indexes, each.is_mixed) for each in places(draft)}
+    assert found["memories.dram.size_bytes"] == ((0, 1, 2), True)
+    assert len(found) == 3
