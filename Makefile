@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 
-.PHONY: help setup studio test test-full lint golden docs clean
+.PHONY: help setup setup-train studio test test-full lint golden docs clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,5 +30,11 @@ docs: setup ## Write the reference pages of docs/ from the code
 golden: setup ## Write the golden files of tests/golden; read the difference before committing it
 	.venv/bin/python tests/golden/golden_files.py
 
+setup-train: .venv-train/ready ## Set up .venv-train, which trains the encoder's weights; nothing else needs it
+
+.venv-train/ready: pyproject.toml tools/setup_train.sh
+	PYTHON=$(PYTHON) tools/setup_train.sh
+	touch $@
+
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-train .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,159 @@
+"""A second opinion on what the rules read, and a look at the sentences in which they found nothing.
+
+The encoder never makes a number: it only says what a number of the text is about. Numbers, units and their case come
+from the text by `number_phrases`, as for the rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hwdoc_ingest.bert.encoder import Encoder, Opinion
+from hwdoc_ingest.bert.labels import NO_FIELD, ROLES
+from hwdoc_ingest.number_phrases import Amount, find_amounts
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged
+from hwdoc_ingest.statement import Statement
+from hwdoc_ingest.tagger import Span
+from metainfer_core.spec.draft import Candidate
+
+BOUNDS = ("min", "typ", "max")
+FINDS_FROM = 0.97
+"""How sure the encoder must be of a number's field where no rule speaks."""
+DIGITS = 2
+"""Chances are rounded so: machines differ in the last digits of a sum."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """What the encoder says of one statement."""
+
+    encoder: Encoder
+    opinion: Opinion
+    statement: Statement
+
+    def chance(self, field: str, amount: Amount) -> float | None:
+        """The chance that a number is about a field; None where the encoder cannot tell."""
+        tokens = self._tokens(amount.start, amount.end)
+        if not tokens or field not in self.encoder.fields:
+            return None
+        return round(float(self.opinion.fields[tokens, self.encoder.fields.index(field)].mean()), DIGITS)
+
+    def likeliest(self, amount: Amount) -> tuple[str, float]:
+        """The field that a number is most likely about, with its chance; no field if it stands too far back."""
+        tokens = self._tokens(amount.start, amount.end)
+        if not tokens:
+            return NO_FIELD, 1.0
+        chances = self.opinion.fields[tokens].mean(0)
+        return self.encoder.fields[int(chances.argmax())], round(float(chances.max()), DIGITS)
+
+    def agrees_with(self, candidate: Candidate) -> float | None:
+        """The chance that a number of the candidate is about the candidate's field; None where it cannot be told."""
+        numbers = [n for key in ("value", *BOUNDS) for n in _numbers(getattr(candidate, key))]
+        chances = [
+            chance
+            for amount in find_amounts(self.statement.text)
+            if any(_is_same(value, number) for value in amount.values for number in numbers)
+            for chance in [self.chance(candidate.field, amount)]
+            if chance is not None
+        ]
+        return max(chances, default=None)
+
+    def spans(self) -> tuple[Span, ...]:
+        """The words that play a role, each stretch with how sure the encoder is of it."""
+        found: list[Span] = []
+        best = self.opinion.roles.argmax(1)
+        for at, place in enumerate(self.opinion.places):
+            label = self.encoder.roles[int(best[at])]
+            if place is None or label not in ROLES:
+                continue
+            role, name = ROLES[label]
+            sure = round(float(self.opinion.roles[at].max()), DIGITS)
+            last = found[-1] if found else None
+            if last and (last.role, last.label) == (role, name) and place[0] - last.end <= 1:
+                found[-1] = Span(role, last.start, place[1], name, min(last.sureness, sure))
+            else:
+                found.append(Span(role, *place, name, sure))
+        return tuple(found)
+
+    def _tokens(self, start: int, end: int) -> list[int]:
+        return [at for at, place in enumerate(self.opinion.places) if place and place[0] < end and place[1] > start]
+
+
+def second_opinions(encoder: Encoder, statements: Sequence[Statement]) -> list[Second]:
+    """What the encoder says of each statement."""
+    contexts = [encoder.context(each.path, each.text, each.cells) for each in statements]
+    opinions = encoder.read(contexts)
+    return [Second(encoder, opinion, each) for opinion, each in zip(opinions, statements, strict=True)]
+
+
+def finds(second: Second, tagged: Tagged, rules: Mapping[str, QuantityRule]) -> Iterator[Found]:
+    """The numbers of a sentence that the encoder is sure about, as values of their fields.
+
+    Args:
+        second: What the encoder says of the sentence.
+        tagged: The sentence; a row gives nothing, its unit and bounds stand in other cells.
+        rules: For each field the rule that knows its dimension, its range and how to tell its instance.
+    """
+    if tagged.statement.is_row or tagged.describes_register:
+        return
+    bounds = [span for span in second.spans() if span.role == "bound"]
+    for amount in find_amounts(tagged.text):
+        field, chance = second.likeliest(amount)
+        rule = rules.get(field)
+        if rule is None or chance < FINDS_FROM or not _fits(rule, amount):
+            continue
+        numbers = [float(f"{value / rule.scale:.12g}") for value in amount.values]
+        instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
+        parts = _parts(amount, numbers, bounds)
+        yield Found(field, amount.start, amount.end, instance=instance, sureness=chance * 0.85, **parts)  # type: ignore[arg-type]
+
+
+def _fits(rule: QuantityRule, amount: Amount) -> bool:
+    if amount.dimension != rule.dimension or (amount.form == "list" and not rule.lists):
+        return False
+    if rule.whole and rule.dimension == "count" and not all(float(v).is_integer() for v in amount.values):
+        return False
+    return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
+
+
+def _parts(amount: Amount, numbers: Sequence[float], bounds: Sequence[Span]) -> dict[str, object]:
+    """Value or bounds of a number phrase; a word for a bound counts where it stands right before."""
+    if amount.form == "range":
+        return {"min": numbers[0], "max": numbers[1]}
+    if amount.form == "tolerance":
+        return {"min": numbers[0], "typ": numbers[1], "max": numbers[2]}
+    if amount.form == "list":
+        return {"value": tuple(numbers)}
+    before = next((span.label for span in bounds if 0 <= amount.start - span.end <= 1), "value")
+    return {before: numbers[0]}
+
+
+def _numbers(value: object) -> list[float]:
+    items = value if isinstance(value, tuple) else (value,)
+    return [float(item) for item in items if isinstance(item, int | float) and not isinstance(item, bool)]
+
+
+def _is_same(printed: float, number: float) -> bool:
+    """Whether a printed number is a candidate's but for the unit, which may stand in another cell."""
+    if printed == number:
+        return True
+    if printed == 0 or number == 0 or not math.isfinite(printed * number):
+        return False
+    ratio = number / printed
+    return ratio > 0 and any(
+        abs(round(power) - power) < 1e-9 for power in (math.log10(ratio) / 3, math.log2(ratio) / 10)
+    )
+
+
+def agreements(
+    encoder: Encoder, candidates: Sequence[Candidate], statements: Sequence[Statement]
+) -> list[float | None]:
+    """For each candidate the chance that its number is about its field, by the statement that it was read in."""
+    different = list({id(each): each for each in statements}.values())
+    opinions = {id(each.statement): each for each in second_opinions(encoder, different)}
+    return [
+        opinions[id(statement)].agrees_with(candidate)
+        for candidate, statement in zip(candidates, statements, strict=True)
+    ]
