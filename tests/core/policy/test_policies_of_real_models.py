@@ -19,7 +19,9 @@ from metainfer_core.verify.samples import random_samples
 
 ROOT = Path(__file__).parents[3]
 MODELS = ROOT / ".." / "shared" / "models"
-SPECS = [ROOT / "hwspecs" / f"{chip}_v1.0.0.yaml" for chip in ("esp32s3", "rk3399", "rk3568", "rk3588")]
+SPECS = [
+    ROOT / "hwspecs" / f"{chip}.yaml" for chip in ("esp32s3_v1.0.0", "rk3399_v1.0.0", "rk3568_v1.0.0", "rk3588_v1.1.0")
+]
 
 
 def adapt_and_check(model_name: str, spec_path: Path) -> None:
