@@ -22,7 +22,7 @@ from studio.jobs import Job
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
-from studio.node_table import NAME_PIXELS, ORDERS, node_table
+from studio.node_table import ORDERS, node_table
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice
 from studio.roofline_chart import roofline_chart, roofs
@@ -32,6 +32,7 @@ from studio.texts import text
 from studio.workspace import Kind, files_of, folder_for, workspace_folder
 
 VIEWER_HEIGHT = 720
+OPERATOR_PIXELS = 140
 FOLDERS: dict[str, Kind] = {"onnx": "model", "npz": "data"}
 
 
@@ -133,8 +134,8 @@ def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> N
             height=520,
             key=f"nodes_{shown}",  # a selection is of positions: it goes when they mean other nodes
             column_config={
-                text("column_node"): st.column_config.TextColumn(width=NAME_PIXELS),
-                text("column_operator"): st.column_config.TextColumn(width="medium"),
+                text("column_node"): st.column_config.TextColumn(width=table.name_pixels),
+                text("column_operator"): st.column_config.TextColumn(width=OPERATOR_PIXELS),
             },
             on_select="rerun",
             selection_mode="single-row",

@@ -13,7 +13,7 @@ from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
 from studio.bulk import draw_bulk
-from studio.choices import choose_subject
+from studio.choices import choose_subject, review_or_why_not
 from studio.decisions import FORMS, take
 from studio.figures import RISK, WORD
 from studio.job_view import job_list
@@ -37,7 +37,7 @@ def main() -> None:
     heading.title(text("page_review"))
     with choice:
         found = choose_subject()
-    if found is None:
+    if found is None or review_or_why_not(found) is None:
         return
     if found.model is None:
         st.warning(text("policy_without_model"))

@@ -12,12 +12,12 @@ from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
-from studio.choices import choose_subject
+from studio.choices import choose_subject, review_or_why_not
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
 from studio.plain_words import plain_words
-from studio.policies import Review, Subject, review_of, reviewed
+from studio.policies import Review, Subject, reviewed
 from studio.session import person
 from studio.signing_view import (
     approvals_by_person,
@@ -40,7 +40,9 @@ def main() -> None:
     found = choose_subject()
     if found is None:
         return
-    review = review_of(found)
+    review = review_or_why_not(found)
+    if review is None:
+        return
     left, right = st.columns([1, 1], gap="large")
     with left:
         _state(found, review)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.plain_words import plain_words
-from studio.policies import SpecChoice, Subject, bound, spec_choices, subject
+from studio.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
 from studio.texts import text
 from studio.workspace import Kind, files_of, workspace_folder
 
@@ -46,6 +46,15 @@ def choose_subject() -> Subject | None:
     model = choose_file("model", text("choose_model"), "model")
     spec = choose_spec()
     return bound(found, model, spec) if model and spec else None
+
+
+def review_or_why_not(found: Subject) -> Review | None:
+    """The review of a policy; says why, where the record or the trust file of the workspace cannot be read."""
+    try:
+        return review_of(found)
+    except MetaInferError as error:
+        st.error(plain_words(str(error)), icon=":material/error:")
+        return None
 
 
 def _chosen(label: str, names: list[str], key: str) -> str:

@@ -15,8 +15,7 @@ from studio.model_reading import Reading
 from studio.texts import text
 
 NAME_LETTERS = 34
-NAME_PIXELS = 250
-"""What the column of names is wide."""
+LETTER_PIXELS = 7
 Key = Callable[[NodeSummary, CallCost | None], float | None]
 ORDERS: dict[str, Key | None] = {
     "execution": None,
@@ -35,6 +34,8 @@ class NodeTable:
 
     ids: tuple[str, ...]
     frame: pd.DataFrame
+    name_pixels: int
+    """How wide the column of names has to be."""
 
 
 def node_table(found: Reading, costs: Estimate | None, spec_digest: str, order: str, find: str) -> NodeTable:
@@ -53,9 +54,9 @@ def _table(job_id: str, spec_digest: str, order: str, find: str, _found: Reading
     if key is not None:
         amount = {node.id: key(node, call_of.get(node.id)) for node in nodes}
         nodes.sort(key=lambda node: -value if (value := amount[node.id]) is not None else float("inf"))
-    return NodeTable(
-        tuple(node.id for node in nodes), pd.DataFrame([_row(node, call_of.get(node.id)) for node in nodes])
-    )
+    longest = max((len(shortened(node.id, NAME_LETTERS)) for node in nodes), default=0)
+    frame = pd.DataFrame([_row(node, call_of.get(node.id)) for node in nodes])
+    return NodeTable(tuple(node.id for node in nodes), frame, 24 + LETTER_PIXELS * longest)
 
 
 def _words(node: NodeSummary, call: CallCost | None) -> str:

@@ -33,7 +33,7 @@ class Queue {
     this.number = 0;
     this.selected = null;
     this.told = { go: -1, focus: null };
-    this.waiting = null; // the form that was asked for: its event's number, and what was typed until it opened
+    this.waiting = null; // the form that was asked for: its event's number, what was typed until it opened, if it opens
     this.onKey = (event) => this.key(event);
     this.onPointer = () => this.stopWaiting();
     this.typing = new Typing(() => this.root.isConnected);
@@ -91,7 +91,8 @@ class Queue {
       this.select(this.rows[Math.min(this.at ?? 0, this.rows.length - 1)].id);
     }
     if (data.focus.number > (this.told.focus ?? data.focus.number)) this.focus(data.focus.key);
-    else if (this.waiting && data.acknowledged >= this.waiting.number) this.stopWaiting(); // no form: something is said
+    else if (this.waiting && !this.waiting.opens && data.acknowledged >= this.waiting.number)
+      this.stopWaiting(); // no form opens: what was wrong is said instead
     this.told.focus = data.focus.number;
     this.writeHelp(data.texts);
   }
@@ -208,6 +209,7 @@ class Queue {
   // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it.
   focus(key, wasThere = false) {
     clearTimeout(this.looking);
+    if (this.waiting) this.waiting.opens = true;
     const field = document.querySelector(`.st-key-${key} textarea, .st-key-${key} input`);
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (field && !field.disabled && (!wasThere || isFree)) {

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "studio"))
@@ -41,8 +41,9 @@ SCREENS = {
     "sign": f"sign?policy={POLICY}",
     "report": "report",
 }
+EMPTY = ("home", "manuals", "confirm", "model", "adapt", "review", "sign", "report")
 TABS = {"model_roofline": "Roofline", "model_graph": "Graph (Netron)"}
-SETTLE_MS = 1500
+SETTLE_MS, PATIENCE_MS = 1500, 600_000
 VALUES = (
     "compute_units.cpu.data_types=[int8, float32]",
     "compute_units.cpu.macs_per_cycle.int8=16",
@@ -103,8 +104,8 @@ def answer(*words: object, passphrase: Path | None = None) -> dict:
     return json.loads(run(*words, passphrase=passphrase))
 
 
-def shoot(studio: Studio, only: list[str]) -> None:
-    """All pictures."""
+def shoot(studio: Studio, screens: dict[str, str], only: list[str]) -> None:
+    """All pictures of these screens."""
     OUT.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
@@ -113,8 +114,8 @@ def shoot(studio: Studio, only: list[str]) -> None:
                 page = browser.new_context(
                     viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
                 ).new_page()
-                page.set_default_timeout(120_000)
-                for name, address in SCREENS.items():
+                page.set_default_timeout(PATIENCE_MS)
+                for name, address in screens.items():
                     if only and name not in only:
                         continue
                     page.goto(f"{studio.address}/{address}")
@@ -134,6 +135,8 @@ def ready(page: Page) -> None:
     page.wait_for_timeout(SETTLE_MS)
     settled(page)
     page.wait_for_function("[...document.images].every((each) => each.complete)")
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=PATIENCE_MS)  # a job reads something first
+    settled(page)
 
 
 def save(page: Page, name: str) -> None:
@@ -149,9 +152,15 @@ def main(words: list[str]) -> None:
         make_workspace(folder)
     studio = Studio(folder, LOGNAME="ada", USER="ada").start()
     try:
-        shoot(studio, words[1:])
+        shoot(studio, SCREENS, words[1:])
     finally:
         studio.stop()
+    if len(words) < 2:
+        nothing = Studio(Path(tempfile.mkdtemp()), LOGNAME="ada", USER="ada").start()
+        try:
+            shoot(nothing, {f"{name}_empty": name if name != "home" else "" for name in EMPTY}, [])
+        finally:
+            nothing.stop()
 
 
 if __name__ == "__main__":

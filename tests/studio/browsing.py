@@ -33,7 +33,7 @@ class Studio:
             self.process = subprocess.Popen(
                 [*command, "--workspace", str(self.workspace)], cwd=ROOT, stdout=log, stderr=log, env=self.environment
             )
-        end = time.monotonic() + 90
+        end = time.monotonic() + 600
         while time.monotonic() < end:
             try:
                 with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2) as answer:
@@ -45,7 +45,12 @@ class Studio:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(300)
+
+    def kill(self):
+        """Ends it as a power cut does."""
+        self.process.kill()
+        self.process.wait(300)
 
     def restart(self):
         self.stop()
@@ -58,7 +63,7 @@ class Studio:
 
 
 @contextmanager
-def browser_page(patience_ms=120_000, **context):
+def browser_page(patience_ms=300_000, **context):
     """A page that keeps every address that it asked for and every fault of its scripts."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -283,3 +283,10 @@ def test_a_broken_policy_is_said(tmp_path, monkeypatch):
     (tmp_path / "a.policy").write_text("{")
     page = screen("review", tmp_path, monkeypatch)
     assert "this is not JSON" in page.error[0].value
+
+
+def test_a_trust_file_that_cannot_be_read_is_said(review, tmp_path, monkeypatch):
+    (tmp_path / "trust.json").write_text("{")
+    for page in (review(), screen("sign", tmp_path, monkeypatch)):
+        assert "trust.json" in page.error[0].value.replace("\\", "")
+        assert not page.get("bidi_component")

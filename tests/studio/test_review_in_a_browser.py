@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 from review_store.log import EventLog
 from studio.texts import text
 
-pytestmark = pytest.mark.slow  # a browser on a busy machine: `make test-full`
-
 DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
 
 
@@ -65,6 +63,30 @@ def test_fast_keys_each_count_once_and_typing_fires_nothing(studio, page):
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
     expect(page.get_by_text("Written.")).to_be_visible()
     assert events(studio)[3:] == [("commented", "place@x")]
+
+
+def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refresh(studio, page):
+    before = events(studio)
+    page.locator('.queue .row[data-id="place@relu_1"]').click()
+    page.keyboard.type("cask aj ?")  # the first letter opens the form, the rest is meant for it
+    reason = page.get_by_label(text("form_reason"))
+    expect(reason).to_be_focused()
+    expect(reason).to_have_value("ask aj ?")
+    page.keyboard.type(" or not")
+    expect(reason).to_have_value("ask aj ? or not")
+    typed = studio.workspace / ".studio" / "typed"
+    for _ in range(600):  # kept without leaving the field
+        if any("ask aj ? or not" in path.read_text() for path in typed.rglob("*.json")):
+            break
+        page.wait_for_timeout(200)
+    page.reload()
+    expect(selected(page)).to_have_attribute("data-id", "place@relu_1")
+    expect(page.get_by_label(text("form_reason"))).to_have_value("ask aj ? or not")
+    assert events(studio) == before
+    settled(page)
+    page.get_by_role("button", name=text("form_comment"), exact=True).click()
+    expect(page.get_by_text("text: ask aj ? or not")).to_be_visible()
+    assert not list(typed.rglob("*.json"))
 
 
 def test_keys_move_and_help_shows_them(page):
