@@ -21,6 +21,16 @@ _DATA_TYPES = (
     ("float16", ("avx512_fp16", "asimdhp", "fphp")),
     ("bfloat16", ("avx512_bf16", "amx_bf16", "bf16")),
 )
+_ARM_PARTS = {
+    f"CPU part: 0x{part}": name
+    for part, name in {
+        "d03": "Cortex-A53", "d04": "Cortex-A35", "d05": "Cortex-A55", "d07": "Cortex-A57", "d08": "Cortex-A72",
+        "d09": "Cortex-A73", "d0a": "Cortex-A75", "d0b": "Cortex-A76", "d0c": "Neoverse-N1", "d0d": "Cortex-A77",
+        "d40": "Neoverse-V1", "d41": "Cortex-A78", "d44": "Cortex-X1", "d46": "Cortex-A510", "d47": "Cortex-A710",
+        "d48": "Cortex-X2", "d49": "Neoverse-N2",
+    }.items()
+}  # fmt: skip
+"""How Linux numbers Arm's own cores (arch/arm64/include/asm/cputype.h)."""
 _MEASURE = "`meta-infer profile --full` measures it."
 
 
@@ -181,7 +191,8 @@ def _alike(processors: tuple[Processor, ...]) -> list[list[Processor]]:
 
 
 def _model(processor: Processor) -> str:
-    return processor.model.words.partition(": ")[2] or processor.model.words if processor.model else ""
+    words = processor.model.words if processor.model else ""
+    return _ARM_PARTS.get(words, words.partition(": ")[2] or words)
 
 
 def _short(words: str) -> str:

@@ -103,6 +103,7 @@ def test_what_the_system_does_not_tell_is_left_out(tmp_path):
     )
     spec = host_spec(tmp_path, "aarch64")
     unit = spec.compute_units["cpu"]
+    assert unit.core_type == "Cortex-A53"
     assert (unit.cores, unit.clock_hz, unit.l1d_cache, unit.vector_width_bits) == (1, None, None, 128)
     assert "float16" in unit.data_types
     assert spec.memories["dram"].size_bytes is None
