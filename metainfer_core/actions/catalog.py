@@ -11,11 +11,13 @@ from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
 from metainfer_core.actions.kinds.quantize import Quantize
+from metainfer_core.actions.kinds.split import Split
 
 KINDS: tuple[ActionKind, ...] = (
     BindShape(),
     FoldBatchNorm(),
     Decompose(),
+    Split(),
     Fuse(),
     PadChannels(),
     KeepFloat(),

@@ -41,6 +41,12 @@ class Pieces:
         self.nodes.append(piece)
         return output
 
+    def conv(self, inputs: Sequence[ir.Value | None], shape: Sequence[int]) -> ir.Value:
+        """A Conv with the attributes of the original."""
+        result = self.op("Conv", inputs, shape)
+        self.nodes[-1].attributes.update(self.original.attributes)
+        return result
+
     def number(self, value: float) -> ir.Value:
         """A float32 scalar."""
         return add_constant(self.model, f"{self.original.name}.constant", np.array(value, dtype=np.float32))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -38,6 +39,42 @@ def rules_against(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str |
             where = "".join(f", where {_words(condition)}" for condition in rule.when)
             return f"{broken}{where} (compute_units.{unit}.operators.rules.{node.op_type}.{name})."
     return None
+
+
+@dataclass(frozen=True)
+class BrokenLimit:
+    """An upper limit that a node passes."""
+
+    field: str
+    """Of the spec."""
+    of: tuple[str, ...]
+    """The properties that are limited, or whose product is."""
+    got: float
+    allowed: float
+    sentence: str
+
+
+def broken_limits(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str | None) -> tuple[BrokenLimit, ...]:
+    """Every upper limit of the unit's operator table that the node passes, in the order of the table."""
+    operators = spec.compute_units[unit].operators
+    here = f"compute_units.{unit}.operators"
+    found = []
+    for name, limit in operators.limits.get(node.op_type, {}).items():
+        condition = Condition(of=(name,), max=limit.max)
+        found.append((f"{here}.limits.{node.op_type}.{name}", condition))
+    for name, rule in (operators.rules or {}).get(node.op_type, {}).items():
+        is_law = rule.understood and rule.strength != "recommended"
+        if is_law and all(_holds(condition, node, data_type) for condition in rule.when):
+            found.append((f"{here}.rules.{node.op_type}.{name}", rule))
+    broken = []
+    for field, condition in found:
+        numbers = [value for value in _values(condition, node, data_type) if isinstance(value, int | float)]
+        if condition.max is None or not numbers or max(numbers) <= condition.max:
+            continue
+        got = max(numbers)
+        sentence = f"{node.name} has {_product(condition)} {_plain(got)}; {unit} runs {_allowed(condition)} ({field})."
+        broken.append(BrokenLimit(field, condition.of, got, condition.max, sentence))
+    return tuple(broken)
 
 
 def _holds(condition: Condition, node: ir.Node, data_type: str | None) -> bool:

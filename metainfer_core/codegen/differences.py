@@ -6,7 +6,7 @@ precision or fuses nodes without an approved action.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metainfer_core.actions.action import Action
@@ -18,6 +18,8 @@ CONVERSIONS = ("quantize", "dequantize", "requantize")
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm")
 """Kinds that let one step compute several nodes."""
+REPLACING = ("decompose", "split")
+"""Kinds that put several nodes in the place of one; the names of the pieces begin with its name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
 FORMS = ("", ".quantized", ".dequantized")
@@ -195,12 +197,27 @@ def _padded(action: Action, built: Built) -> Iterator[Difference]:
         yield _difference(action, node, f"{padded} channels", got)
 
 
+def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
+    """The convolution is computed by as many calls as it was cut into parts, each with the channels of its part."""
+    node, channels = action.nodes[0], tuple(action.params["channels"])
+    axis = 1 if action.params["axis"] == "input_channels" else 0
+    parts = [step for step in built.steps(node) if "conv" in step.kernel]
+    if len(parts) != len(channels):
+        yield _difference(action, node, f"{len(channels)} parts", f"{len(parts)} convolutions")
+        return
+    for step, count in zip(parts, channels, strict=True):
+        tensors = [built.tensors[name] for name in (step.inputs[:1] if axis else step.outputs[:1])]
+        if [tensor.shape[1] for tensor in tensors] != [count]:
+            yield _difference(action, node, f"a part of {count} channels", f"{tensors[0].name} {tensors[0].shape}")
+
+
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
     "fuse": _in_one_step,
     "quantize": _quantized,
     "keep_float": _float,
     "decompose": _covered,
+    "split": _in_parts,
     "bind_shape": _bound,
     "place": _placed,
     "pad_channels": _padded,
@@ -239,6 +256,7 @@ def _unapproved_precision(actions: Sequence[Action], built: Built) -> Iterator[D
     groups = _joined(actions, built)
     quantized = {node for action in actions if action.kind == "quantize" for node in action.nodes}
     approved = quantized.union(*(groups[node] for node in quantized if node in groups))
+    approved |= _wholes(quantized, actions)
     for step in built.graph.steps:
         for node in step.node_ids:
             if node in built.op_types and node not in approved and built.is_quantized(step):
@@ -263,12 +281,19 @@ def _joined(actions: Sequence[Action], built: Built) -> dict[str, set[str]]:
         if action.kind not in JOINING:
             continue
         members = set(_members(action))
+        members |= _wholes(members, actions)
         if action.kind == "fold_batch_norm" and len(members) == 1:  # a plain policy names the convolution alone
             beside = {node for step in built.steps(action.nodes[0]) for node in step.node_ids}
             members |= {node for node in beside if built.op_types.get(node) == "BatchNormalization"}
         joined = set().union(*(groups.get(node, {node}) for node in members))
         groups.update({node: joined for node in joined})
     return groups
+
+
+def _wholes(nodes: Iterable[str], actions: Sequence[Action]) -> set[str]:
+    """The original nodes that some of these nodes are pieces of, by the actions that took them apart."""
+    apart = {action.nodes[0] for action in actions if action.kind in REPLACING}
+    return {whole for whole in apart if any(node.startswith(f"{whole}.") for node in nodes)}
 
 
 def _difference(action: Action, node: str, approved: str, realised: str) -> Difference:

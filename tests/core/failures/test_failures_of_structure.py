@@ -20,6 +20,8 @@ from metainfer_core.errors import InputError
 from metainfer_core.pipeline.steps import approved_actions, prepare
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.hardware_spec import HardwareSpec, Operators
+from metainfer_core.spec.operators import OperatorRule
 from metainfer_core.verify.check_legal import check_legal
 
 ANY_CLASS = Objective(max_argmax_flips=1.0)
@@ -177,6 +179,45 @@ def test_failure_F18_open_dimensions_are_named_and_bound(tmp_path):
     bound = prepare(path, {"x": (1, 3, 6, 5)})
     assert [node.op_type for node in bound.model.graph] == ["Conv", "Reshape"]
     assert tuple(bound.model.graph.outputs[0].shape) == (1, 120)
+
+
+def wide_convolution() -> Case:
+    """A kernel of 4,608 entries an output (airockchip/rknn-toolkit2 163)."""
+    return case(
+        [make_node("Conv", ["x", "weight", "bias"], ["c"], "conv"), make_node("Relu", ["c"], ["y"], "relu")],
+        {"x": normal(SAMPLES, 512, 5, 5)},
+        {"y": (1, 16, 3, 3)},
+        {"weight": normal(16, 512, 3, 3, scale=0.05), "bias": normal(16)},
+    )
+
+
+def buffered(entries: int) -> HardwareSpec:
+    """The chip with an input buffer of so many entries in front of its multipliers."""
+    rule = OperatorRule(of=("kernel_h", "kernel_w", "in_channels"), max=entries)
+    return chip(operators=Operators(rules={"Conv": {"input_buffer": rule}}))
+
+
+def test_failure_F20_a_layer_beyond_a_buffer_is_cut_by_the_stated_limit(tmp_path):
+    tried = try_case(wide_convolution(), tmp_path, buffered(2048))
+    action = tried.actions("split")["conv"]
+    assert action.params["channels"] == (227, 227, 58)
+    assert action.why[0].claim == (
+        "conv has kernel_h x kernel_w x in_channels 4608; npu runs up to 2048 "
+        "(compute_units.npu.operators.rules.Conv.input_buffer)."
+    )
+    compiled = tried.compiled()
+    assert (compiled.differences, compiled.violations) == ((), ())
+    parts = [step for step in compiled.realised.steps if step.kernel.startswith("conv2d") and step.unit == "npu"]
+    assert len(parts) == 3
+    whole = {"action": "quantize", "node_id": "conv", "params": {"bit_width": 8, "target_hw": "npu"}}
+    reason = tried.reason_against(Policy.from_plain({"actions": [whole]}))
+    assert "kernel_h x kernel_w x in_channels 4608; npu runs up to 2048" in reason
+
+
+def test_failure_F20_is_silent_on_a_layer_that_fits(tmp_path):
+    tried = try_case(wide_convolution(), tmp_path, buffered(4608))
+    assert tried.actions("split") == {}
+    assert tried.refusals("split") == {}
 
 
 def test_failure_F22_a_layer_that_was_asked_to_stay_float_is_held_against_what_was_built(tmp_path):
