@@ -141,7 +141,7 @@ def test_laying_out_the_sample_again_leaves_what_is_there_alone(tmp_path):
 
 
 def test_a_spec_file_is_kept_when_it_is_right_and_else_told_with_its_line(tmp_path):
-    data = write_spec(load("rk3588"))
+    data = write_spec(load("rk3588@1.0.0"))
     assert take_in_spec("anything.yaml", data, tmp_path) == tmp_path / "specs" / "rk3588_v1.0.0.yaml"
     with pytest.raises(InputError, match="A version is never changed"):
         take_in_spec("again.yaml", data, tmp_path)
