@@ -37,6 +37,18 @@ def read_trust(path: Path) -> TrustFile:
     return open_trust(read_bytes(path, "trust file", TRUST_LIMIT_BYTES), str(path), read_seen(seen_file(path)))
 
 
+def missing_trust(path: Path) -> NotTrustedError | None:
+    """The refusal where there is no trust file at all, or None."""
+    if path.exists():
+        return None
+    return NotTrustedError(
+        f"{path}: there is no trust file, so nobody's signature counts.",
+        "It says whose keys count, and for what.",
+        "Give it with --trust; or make it in the workspace, with `meta-infer keys trust PUBLIC_KEY`.",
+        "unknown_key",
+    )
+
+
 def open_trust(data: bytes, source: str, seen: Seen) -> TrustFile:
     """The trust file in these bytes, if it may stand where the one stood that this machine saw."""
     plain = read_signed_file(data, source)

@@ -18,7 +18,7 @@ from metainfer_core.bundle.envelope import is_envelope
 from metainfer_core.bundle.seen import read_seen, remember, seen_file
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust import time_text
-from metainfer_core.bundle.trust_root import read_trust
+from metainfer_core.bundle.trust_root import missing_trust, read_trust
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.cli.policy_commands import (
@@ -220,6 +220,8 @@ def _policy_to_build(
                 "which marks the package unreviewed.",
             )
         return parse_policy(data, str(path)), None
+    if (missing := missing_trust(trust)) is not None:
+        raise missing
     digest = load_model(model).digest
     rules = ruleset_digest()
     expected = Expected(model_digest=digest, spec_digest=spec.values_digest, ruleset_digest=rules, chip=spec.name)

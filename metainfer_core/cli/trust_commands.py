@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.reason import reason_of
 from metainfer_core.bundle.seen import read_seen, seen_file
-from metainfer_core.bundle.signed_bundle import inspect_bundle
+from metainfer_core.bundle.signed_bundle import Inspection, inspect_bundle
 from metainfer_core.bundle.trust import time_text
-from metainfer_core.bundle.trust_root import read_trust
+from metainfer_core.bundle.trust_root import missing_trust, read_trust
 from metainfer_core.cli.console import Json, emit, progress
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.files import read_bytes
@@ -37,13 +38,14 @@ def verify(
     data = read_bytes(bundle, "bundle")
     with progress("Verifying") as report:
         report("model and spec", 0, 0)
+        spec = None if hw_spec is None else load_spec(hw_spec)
         expected = Expected(
             model_digest=None if model is None else load_model(model).digest,
-            spec_digest=None if hw_spec is None else load_spec(hw_spec).values_digest,
+            spec_digest=None if spec is None else spec.values_digest,
             ruleset_digest=ruleset_digest(),
+            chip=None if spec is None else spec.name,
         )
-    now = time_text(datetime.now(UTC))
-    inspection = inspect_bundle(data, read_trust(trust), now, expected, read_seen(seen_file(trust)), str(bundle))
+    inspection = _inspect(data, trust, expected, str(bundle))
     verified = inspection.verified
     answer: dict[str, Any] = {"trusted": verified is not None, "reasons": [each.plain() for each in inspection.reasons]}
     if verified is None:
@@ -63,3 +65,14 @@ def verify(
         "subjects": {each.name: each.sha256 for each in verified.statement.subject},
     }
     emit(as_json, answer, "\n".join((f"{bundle}: trusted", *verified.sentences)))
+
+
+def _inspect(data: bytes, trust: Path, expected: Expected, source: str) -> Inspection:
+    """All checks; a trust file that cannot be used is a reason too, and not an error of the command."""
+    try:
+        if (missing := missing_trust(trust)) is not None:
+            raise missing
+        trusted, seen = read_trust(trust), read_seen(seen_file(trust))
+    except NotTrustedError as error:
+        return Inspection(None, (reason_of(error),))
+    return inspect_bundle(data, trusted, time_text(datetime.now(UTC)), expected, seen, source)

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import threading
+import time
 from dataclasses import dataclass
 
 from review_store.events import Commented
@@ -23,27 +24,31 @@ class Writer:
         return [line.decode().split() for line in self.said if line.endswith(b"\n")]
 
 
-def start(workspace, name, threads, count):
-    """A program whose threads write `count` events each about one and the same action."""
+def start(workspace, name, threads, count, seconds=None):
+    """A program whose threads write `count` events each about one and the same action, or stop after `seconds`."""
     reader, writer = os.pipe()
-    process = multiprocessing.get_context("fork").Process(target=_main, args=(workspace, name, threads, count, writer))
+    given = (workspace, name, threads, count, seconds, writer)
+    process = multiprocessing.get_context("fork").Process(target=_main, args=given)
     process.start()
     os.close(writer)
     return Writer(process, os.fdopen(reader, "rb"))
 
 
-def _main(workspace, name, threads, count, writer):
+def _main(workspace, name, threads, count, seconds, writer):
     log = EventLog(workspace)
-    running = [threading.Thread(target=_write, args=(log, f"{name}{n}", count, writer)) for n in range(threads)]
+    until = None if seconds is None else time.monotonic() + seconds
+    running = [threading.Thread(target=_write, args=(log, f"{name}{n}", count, until, writer)) for n in range(threads)]
     for thread in running:
         thread.start()
     for thread in running:
         thread.join()
 
 
-def _write(log, name, count, writer):
+def _write(log, name, count, until, writer):
     """Each event goes on top of the newest one seen, so that every conflict is met."""
     for number in range(count):
+        if until is not None and time.monotonic() > until:
+            return
         text, conflicts = f"{name}-{number}", 0
         while True:
             seen = log.head().seq

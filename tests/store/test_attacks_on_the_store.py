@@ -1,0 +1,267 @@
+"""Attacks 39 to 48: on the record of the review, the signing and the machine around it. 43 is in test_disk_failures."""
+
+import json
+import multiprocessing
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import typer
+from review_maker import (
+    ACTIONS,
+    AT,
+    CONV_0,
+    JUSTIFICATION,
+    MODEL,
+    POLICY,
+    RULES,
+    SPEC,
+    TRUST,
+    UNTIL,
+    approve_all,
+    private_key,
+    say,
+    trust_file,
+    words,
+)
+
+import review_store.cli
+from metainfer_core import errors
+from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
+from metainfer_core.cli import console, trust_commands
+from metainfer_core.errors import InputError, NotTrustedError
+from review_store.check_log import check_log
+from review_store.events import Released
+from review_store.keys import read_key, write_key
+from review_store.log import EventLog
+from review_store.migrations import guards
+from review_store.signing import release, sign_approvals
+
+EXPECTED = Expected(MODEL, SPEC, RULES)
+
+
+def released(log, who="ada", trust=TRUST, **more):
+    return release(log, POLICY, trust, private_key(who), AT, UNTIL, **more)
+
+
+def refused(log, **more):
+    with pytest.raises(NotTrustedError) as refusal:
+        released(log, **more)
+    assert refusal.value.exit_status == 3
+    assert not [each for each in log.records() if isinstance(each.event, Released)]
+    return refusal.value.check
+
+
+def forge(log, statements):
+    """What someone who can write the database does: guards off, edit, guards on."""
+    log.close()
+    with sqlite3.connect(log.path, isolation_level=None) as connection:
+        for name in guards():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.executescript(statements)
+        for text in guards().values():
+            connection.execute(text)
+    connection.close()
+
+
+def test_attack_39_stolen_session_approves_in_anothers_name(log):
+    """Who has the studio open as Bob can say what Bob would; without Bob's key it is worth nothing."""
+    say(log, POLICY, "bob", [each.id for each in ACTIONS], "approve", justification=JUSTIFICATION)
+    assert set(words(log, POLICY).values()) == {"approved"}
+    assert refused(log) == "missing_approval"
+    with pytest.raises(InputError, match="approved nothing"):
+        sign_approvals(log, POLICY, TRUST, private_key("eve"), AT)
+    sign_approvals(log, POLICY, TRUST, private_key("bob"), AT)
+    assert released(log).verified.reviewers[CONV_0] == ("bob",)
+
+
+def test_attack_40_row_changed_in_the_database(log):
+    """An approval that was made another's carries no signature of theirs; a signed one that was edited carries none."""
+    approve_all(log, POLICY, "mallory")
+    forge(log, """UPDATE event SET body = replace(body, '"mallory"', '"bob"')""")
+    assert set(words(log, POLICY).values()) == {"approved"}
+    assert refused(log) == "missing_approval"
+    assert check_log(log)[0].seq == 1
+
+
+def test_attack_40_signed_approval_edited_in_the_database(log):
+    approve_all(log, POLICY, "bob")
+    sign_approvals(log, POLICY, TRUST, private_key("bob"), AT)
+    forge(log, """UPDATE event SET body = replace(body, '"payload":"ey', '"payload":"fy')""")
+    assert refused(log) == "missing_approval"
+
+
+@pytest.mark.parametrize(
+    ("edit", "first"),
+    [
+        ("DELETE FROM event WHERE seq > 3", 4),
+        ("DELETE FROM event", 1),
+        ("UPDATE event SET prev = (SELECT hash FROM event WHERE seq = 1) WHERE seq = 3", 3),
+        ("DELETE FROM event WHERE seq = 2", 2),
+    ],
+    ids=["end cut off", "all of it deleted", "forked", "hole"],
+)
+def test_attack_41_chain_cut_forked_or_deleted(log, edit, first):
+    for who in ("ada", "bob", "eve"):
+        say(log, POLICY, who, CONV_0, "comment", reason=f"seen by {who}")
+    assert check_log(log) == ()
+    forge(log, edit)
+    faults = check_log(log)
+    assert min(fault.seq for fault in faults if fault.seq) == first
+
+
+def test_attack_41_fork_is_refused_by_the_database_itself(log):
+    approve_all(log, POLICY, "ada")
+    row = "SELECT 2, stream, subject, body, prev, hash FROM event WHERE seq = 2"
+    with sqlite3.connect(log.path, isolation_level=None) as connection:
+        for statement in (f"INSERT OR REPLACE INTO event {row}", f"INSERT INTO event {row}", "DELETE FROM event"):
+            with pytest.raises(sqlite3.DatabaseError, match="append-only"):
+                connection.execute(statement)
+    connection.close()
+    assert check_log(log) == ()
+
+
+def test_attack_42_reviewer_withdraws_while_the_bundle_is_signed(log, monkeypatch):
+    approve_all(log, POLICY, "ada")
+    append = EventLog.append
+
+    def append_after_withdrawal(self, stream, events, *positions, **more):
+        if any(isinstance(each, Released) for each in events):
+            monkeypatch.setattr(EventLog, "append", append)
+            say(self, POLICY, "ada", CONV_0, "withdraw")
+        return append(self, stream, events, *positions, **more)
+
+    monkeypatch.setattr(EventLog, "append", append_after_withdrawal)
+    assert refused(log) == "missing_approval"
+
+
+def _release_into(workspace, queue):
+    log = EventLog(workspace)
+    queue.put(released(log).verified.statement.predicate.serial)
+    log.close()
+
+
+def test_attack_45_two_machines_sign_at_once(log):
+    """From two processes, and from threads of one: every bundle has a number of its own."""
+    approve_all(log, POLICY, "ada")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    processes = [context.Process(target=_release_into, args=(log.path.parent, queue)) for _ in range(3)]
+    log.close()
+    for each in processes:
+        each.start()
+    found = [queue.get(timeout=120) for _ in processes]
+    for each in processes:
+        each.join(60)
+    threads = [
+        threading.Thread(target=lambda: found.append(released(log).verified.statement.predicate.serial))
+        for _ in range(3)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert sorted(found) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("least", ["0.1.0", "0.2.0", "10.0.0"])
+def test_attack_46_made_or_checked_with_a_program_that_is_too_old(log, least):
+    approve_all(log, POLICY, "ada")
+    data = released(log).bundle
+    reasons = inspect_bundle(data, trust_file(min_tool_version=least), AT, EXPECTED).reasons
+    assert [each.check for each in reasons] == ([] if least == "0.1.0" else ["tool_version"] * 3)
+
+
+@pytest.fixture
+def secrets(log, tmp_path):
+    """A workspace with a key under a passphrase, and every text that must never be seen."""
+    write_key(tmp_path / "ada.key", private_key("ada"), "correct horse battery")
+    raw = private_key("ada").key.private_bytes_raw()
+    (tmp_path / "trust.json").write_bytes(TRUST.to_json())
+    approve_all(log, POLICY, "ada")
+    (tmp_path / "net.bundle").write_bytes(released(log).bundle)
+    return ["correct horse battery", raw.hex(), (tmp_path / "ada.key").read_text().splitlines()[1]]
+
+
+def verify(monkeypatch, capsys, *words_given):
+    app = typer.Typer()
+    trust_commands.commands(app)
+    review_store.cli.commands(app)
+    monkeypatch.setattr(sys, "argv", ["meta-infer", "verify", *map(str, words_given)])
+    with pytest.raises(SystemExit) as end:
+        console.run(app)
+    told = capsys.readouterr()
+    return end.value.code, told.out + told.err
+
+
+def test_attack_47_messages_tell_no_secret(secrets, tmp_path, monkeypatch, capsys):
+    told = []
+    key = tmp_path / "ada.key"
+    bundle, trust = tmp_path / "net.bundle", tmp_path / "trust.json"
+    for given in ((bundle,), (bundle, "--trust", trust), (key, "--trust", trust), (bundle, "--trust", key)):
+        told.append(verify(monkeypatch, capsys, *given, "--json")[1])
+        told.append(verify(monkeypatch, capsys, *given)[1])
+    for passphrase in ("wrong", "correct horse batter"):
+        with pytest.raises(InputError) as refusal:
+            read_key(key, passphrase)
+        told.append(str(refusal.value))
+    key.chmod(0o644)
+    with pytest.raises(InputError) as refusal:
+        read_key(key, "correct horse battery")
+    told.append(str(refusal.value))
+    told.append(repr(private_key("ada")))
+    for text in told:
+        assert not [secret for secret in secrets if secret in text], text
+
+
+def test_attack_48_exit_statuses_are_distinct_and_documented(log, secrets, tmp_path, monkeypatch, capsys):
+    statuses = {
+        errors.InputError: 2,
+        errors.NotTrustedError: 3,
+        errors.UnsupportedError: 1,
+        errors.DoesNotFitError: 1,
+        errors.ObligationFailed: 1,
+        errors.DefectError: 70,
+    }
+    assert {kind: kind.exit_status for kind in statuses} == statuses
+    bundle, trust = tmp_path / "net.bundle", tmp_path / "trust.json"
+    monkeypatch.setattr(trust_commands, "ruleset_digest", lambda: RULES)
+    monkeypatch.setattr(trust_commands, "time_text", lambda _: AT)
+    assert verify(monkeypatch, capsys, bundle, "--trust", trust)[0] == 0
+    assert verify(monkeypatch, capsys, tmp_path / "nothing", "--trust", trust)[0] == 2
+    plain = json.loads(bundle.read_bytes())
+    bundle.write_text(json.dumps(plain | {"signatures": []}))
+    status, told = verify(monkeypatch, capsys, bundle, "--trust", trust)
+    assert (status, "unsigned" in told) == (3, True)
+    reference = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
+    assert "Exit status: 0 done · 1 a negative verdict · 2 bad input or usage · 3" in reference
+
+
+def test_verify_without_a_trust_file_says_so(secrets, tmp_path, monkeypatch, capsys):
+    status, told = verify(monkeypatch, capsys, tmp_path / "net.bundle", "--trust", tmp_path / "no.json")
+    assert status == 3
+    assert f"{tmp_path / 'no.json'}: there is no trust file, so nobody's signature counts." in told
+    assert "meta-infer keys trust" in told
+
+
+def test_verify_says_in_words_who_signed_what(secrets, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trust_commands, "ruleset_digest", lambda: RULES)
+    monkeypatch.setattr(trust_commands, "time_text", lambda _: AT)
+    status, told = verify(monkeypatch, capsys, tmp_path / "net.bundle", "--trust", tmp_path / "trust.json")
+    assert (status, told.splitlines()[:4]) == (
+        0,
+        [
+            f"{tmp_path / 'net.bundle'}: trusted",
+            f"Released by ada on {AT} as number 1 of 'net_on_chip', valid until {UNTIL}.",
+            "3 actions, all approved: ada signed for 3.",
+            "Authors may approve their own work here (trust file).",
+        ],
+    )
+
+
+def test_a_bundle_made_here_is_opened_again(log):
+    approve_all(log, POLICY, "ada")
+    assert open_bundle(released(log).bundle, TRUST, AT, EXPECTED).releasers == ("ada",)
