@@ -22,7 +22,14 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
-from metainfer_core.actions.units import WIDTH_OF, NoUnit, granularities, limits_against, unit_for
+from metainfer_core.actions.units import (
+    WIDTH_OF,
+    NoUnit,
+    granularities,
+    limits_against,
+    says_of_granularity,
+    unit_for,
+)
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 MIN_CODES = 16
@@ -76,11 +83,11 @@ def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | 
 
 def granularity_against(spec: HardwareSpec, unit_name: str, scheme: str) -> str | None:
     """Weights are scaled only as finely as the unit can."""
-    allowed, field = granularities(spec, unit_name)
+    allowed, _ = granularities(spec, unit_name)
     wanted = "channel" if scheme == "channel_wise" else "tensor"
     if wanted in allowed:
         return None
-    return f"{unit_name} does not scale weights by {wanted}: {field} allows {', '.join(allowed)}."
+    return f"{unit_name} does not scale weights by {wanted}: {says_of_granularity(spec, unit_name)}"
 
 
 def sensitivity_against(spec: HardwareSpec, nodes: Sequence[ir.Node]) -> str | None:

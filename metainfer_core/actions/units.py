@@ -139,6 +139,14 @@ def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:
     return (("tensor", "channel") if unit.kind == "cpu" else ("tensor",)), field
 
 
+def says_of_granularity(spec: HardwareSpec, name: str) -> str:
+    """What the spec says of how finely a unit scales weights, as the end of a sentence."""
+    allowed, field = granularities(spec, name)
+    if describe(spec, field) is not None:
+        return f"{field} allows {', '.join(allowed)}."
+    return f"{field} is unknown, and only {' or '.join(allowed)} is taken for granted."
+
+
 def describe(spec: HardwareSpec, field: str) -> str | None:
     """The value at a field path as text with its unit, and ` (assumed)` behind it where no document gives it."""
     here: object = spec.plain()

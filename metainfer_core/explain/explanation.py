@@ -110,7 +110,7 @@ def _because(reason: Reason, spec: HardwareSpec) -> Because:
     field, value = reason.spec_field, reason.spec_value
     source = source_of(spec, field) if field else None
     if field and not value and source == Source():
-        value, source = "not in the spec", None
+        value, source = f"{UNKNOWN} (not in the spec)", None
     return Because(claim=reason.claim, spec_field=field, value=value, source=source, law=reason.law)
 
 

@@ -99,7 +99,7 @@ def _instruction(spec: HardwareSpec) -> Reason:
     return Reason(
         claim="No instruction for BN is needed once it is folded.",
         spec_field=field,
-        spec_value=describe(spec, field) or "unknown",
+        spec_value=describe(spec, field),
     )
 
 

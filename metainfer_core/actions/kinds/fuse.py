@@ -163,11 +163,14 @@ def _unit_reason(spec: HardwareSpec, unit: str, op_types: tuple[str, ...]) -> Re
     """The list of the spec that lets the unit run the operators, as one where there are two."""
     operators = spec.compute_units[unit].operators
     claim = f"{unit} runs {' and '.join(op_types)}{' as one' if len(op_types) > 1 else ''}."
-    field = f"compute_units.{unit}.operators.{'supported' if operators.fusions is None else 'fusions'}"
     if operators.fusions is not None and len(op_types) > 1:
+        field = f"compute_units.{unit}.operators.fusions"
         return Reason(claim=claim, spec_field=field, spec_value=", ".join(op_types))
-    value = "all" if operators.supported is None else ", ".join(op_types)
-    return Reason(claim=claim, spec_field=f"compute_units.{unit}.operators.supported", spec_value=value)
+    field = f"compute_units.{unit}.operators.supported"
+    if operators.supported is None:
+        law = "a unit whose operators the spec does not list is taken to run all of them"
+        return Reason(claim=claim, spec_field=field, law=law)
+    return Reason(claim=claim, spec_field=field, spec_value=", ".join(op_types))
 
 
 def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:

@@ -52,7 +52,7 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
-from metainfer_core.actions.units import NoUnit, describe, granularities, unit_for
+from metainfer_core.actions.units import NoUnit, describe, granularities, says_of_granularity, unit_for
 from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -359,13 +359,10 @@ def _why(
         reasons.append(Reason(claim=f"{unit} computes in int8.", spec_field=field, spec_value=value, law=LAW))
         if form.role == "weighted":
             allowed, field = granularities(spec, unit)
-            reasons.append(
-                Reason(
-                    claim=f"{unit} scales weights by {' or '.join(allowed)}.",
-                    spec_field=field,
-                    spec_value=describe(spec, field),
-                )
-            )
+            told = describe(spec, field)
+            taken = "" if told else ", which is taken for granted"
+            claim = f"{unit} scales weights by {' or '.join(allowed)}{taken}."
+            reasons.append(Reason(claim=claim, spec_field=field, spec_value=told))
     if form.role in ("same_scale", "concat"):
         law = (
             "what moves values gives its output the scale of its input"
@@ -381,11 +378,10 @@ def _why(
 def _alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str) -> tuple[Alternative, ...]:
     rejected = [Alternative(option="float32", reason="It moves four times the bytes and has no faster arithmetic.")]
     if isinstance(unit, str) and form.role == "weighted":
-        allowed, field = granularities(spec, unit)
         if scheme == "channel_wise":
             reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."
             rejected.append(Alternative(option="weights scaled by tensor", reason=reason))
         else:
-            reason = f"{field} allows {', '.join(allowed)}."
+            reason = says_of_granularity(spec, unit)
             rejected.append(Alternative(option="weights scaled by channel", reason=reason))
     return tuple(rejected)

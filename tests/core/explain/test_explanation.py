@@ -34,7 +34,7 @@ def policy():
 def test_a_value_leads_to_its_page_and_a_missing_one_says_so():
     text = as_text(explain(policy(), SPEC), policy())
     assert '      compute_units.npu.data_types = int8  [Data Sheet, page 3: "INT8"]\n' in text
-    assert "      compute_units.npu.weight_granularity = not in the spec\n" in text
+    assert "      compute_units.npu.weight_granularity = unknown (not in the spec)\n" in text
 
 
 def test_one_action_comes_with_its_own_refusals_only():
