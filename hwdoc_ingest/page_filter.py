@@ -16,6 +16,8 @@ from hwdoc_ingest.rules import PARAMETERS
 _ADDRESS = r"(?:0[xX][\dA-Fa-f]{4,8}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4}\W?[\dA-Fa-f]{0,4}|\b[\dA-Fa-f]{4,8}[Hh]\b)"
 MARKS = re.compile(
     rf"{_ADDRESS}\W{{0,5}}(?:to\W)?(?:\w\W)?{_ADDRESS}|\b[\dA-F]{{2,4}}H\b"  # a range of addresses, a vector
+    r"|\b0[xX][\dA-Fa-f]{2,3}\b"  # offsets of registers, in a table that goes on from the page before
+    r"|(?i:\breset\b[^.]{0,80}?\b0x|\bwords? (?:cache )?lines?\b)"
     r"|(?i:\boffset\b|\b(?:reset|interrupt|exception) (?:vector|address)|\bprogram counter\b|偏移|复位|基地址)"
     r"|(?i:\bway\b|\bdirect[- ]mapp|\bwrite[- ]?(?:through|back)|\bcopy[- ]?back)"  # how a cache is built
     r"|DDR\d|(?i:\bint(?:eger)?[- ]?(?:4|8|16)\b|\bfp(?:8|16|32)\b|\bbf(?:loat)?16\b|\bframeworks?\b|\boperators?\b)"
