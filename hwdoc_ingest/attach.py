@@ -29,8 +29,6 @@ RUNS = re.compile(
     re.IGNORECASE,
 )
 """What runs at a frequency; elsewhere `at 800 MHz` is a condition."""
-ADDRESS = re.compile(r"\b0x[\dA-Fa-f]{4,}|\bH'[\dA-Fa-f]{4,}|\b[\dA-Fa-f]{5,8}h\b")
-"""Two of them make a row of a memory map, which is read as one."""
 PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)
 """A number beside it tells of a part, not of the whole."""
 BARE_SIZE = re.compile(
@@ -59,7 +57,7 @@ class Attached:
 def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
     """For each number of a sentence the rule that fits it best, if any."""
     dimensions = {amount.dimension for amount in tagged.amounts}
-    if not dimensions or tagged.describes_register or len(ADDRESS.findall(tagged.text)) > 1:
+    if not dimensions or tagged.describes_register:
         return
     active = [rule for rule in rules if rule.dimension in dimensions and applies(rule, tagged)]
     parameters = tagged.of("parameter")

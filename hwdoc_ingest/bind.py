@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from hwdoc_ingest.attach import Attached, attach
-from hwdoc_ingest.confidence import confidence
+from hwdoc_ingest.confidence import LISTED, confidence
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
@@ -32,6 +32,13 @@ REVISION = re.compile(
 """Where a document tells of its own former versions."""
 DIAGRAM = re.compile(r"\b(?:block|system|architecture|functional) diagram\b|框图", re.IGNORECASE)
 """Where words of neighbouring boxes stand side by side and belong to no sentence."""
+COMPARISON = re.compile(
+    r"\b(?:older|earlier|previous(?:ly)?|predecessors?|former(?:ly)?|unlike|compared (?:to|with)|in comparison"
+    r"|(?:will|is|are) planned"
+    r"|future|competing|competitors?)\b|^A comparison|上一代|相比",
+    re.IGNORECASE,
+)
+"""What tells of another chip, or of another time."""
 REFERENCE = re.compile(
     r"\b(?:see|refer to|described in|according to)\b[^.;]*\b(?:specifications?|manual|guide|standard"
     r"|data ?sheet|user'?s)\b",
@@ -180,7 +187,7 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
     instance = rule.instance(tagged, start, end) if rule.instance else None
     if value is None and set(parts) == {"typ"} and len(cells) == 1:
         value = parts.pop("typ") if not re.search(r"typ|nom|典型", cells[0].header, re.IGNORECASE) else None
-    if "typ" in parts and value is None:
+    if "typ" in parts and value is None and not (rule.ranged and low is not None and high is not None):
         value = parts["typ"]
     first = min(c.start for c in tagged.statement.cells)
     last = max(c.end for c in tagged.statement.cells)
@@ -279,7 +286,9 @@ def _standing(tagged: Tagged, found: Found) -> float:
     if EXAMPLE.search(tagged.text, 0, found.end):
         return 0.4
     if EXAMPLE_CAPTION.search(tagged.parent):
-        return 0.55
+        return 0.55 if found.field in LISTED else 0.4
+    if COMPARISON.search(tagged.text, 0, found.end):
+        return 0.4
     if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):
         return 0.4
     if any(m.start() < found.end and m.end() > found.start for m in REFERENCE.finditer(tagged.text)):

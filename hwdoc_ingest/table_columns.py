@@ -115,13 +115,18 @@ def _header_pieces(line: list[Line]) -> list[list[Word]]:
                 continue
             last = pieces[-1][-1] if pieces else None
             apart = last is None or word.box[0] - last.box[2] > 0.75 * word.size
-            alone = bool(_bound(word.text)) or (last is not None and len(pieces[-1]) == 1 and bool(_bound(last.text)))
+            alone = _stands_alone(word) or (last is not None and len(pieces[-1]) == 1 and _stands_alone(last))
             starts = piece.words[0] is word
             if apart or starts or (alone and last is not None and HEADER_WORD.match(word.text)):
                 pieces.append([word])
             else:
                 pieces[-1].append(word)
     return pieces
+
+
+def _stands_alone(word: Word) -> bool:
+    """Whether a word is a header by itself; `value` may end one, such as `Reset value`."""
+    return _bound(word.text) not in (None, "value")
 
 
 def _bound(text: str) -> Bound | None:

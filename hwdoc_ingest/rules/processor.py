@@ -60,6 +60,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bits",
         words(
             r"\b(?:parallel )?(?:micro)?processor\b|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
+            r"|\b(?:processor |RISC-V |RISC |CPU )?core\b"
         ),
         low=4,
         high=128,

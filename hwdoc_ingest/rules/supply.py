@@ -100,7 +100,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
             r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
             r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|(?<!A)DDR|memory|peripheral|pull-?up|"
-            r"\bRTC|only\b|\boutput\b|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
+            r"\bRTC|only\b|\bunless\b|\botherwise\b|\boutput\b|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
         ),
     ),
     QuantityRule(
