@@ -192,12 +192,14 @@ def _arena(spec: HardwareSpec, memory: str, buffers: tuple[Buffer, ...], weights
     capacity = capacity_bytes(spec, memory)
     if capacity is not None:
         capacity -= min(capacity, weights_bytes)
-    problem = MemoryProblem(memory=memory, capacity_bytes=capacity, buffers=buffers)
+    widest = max(one.alignment_bytes for one in buffers)  # a kernel's working space may want more than the memory
+    alike = tuple(Buffer(**{**one.__dict__, "alignment_bytes": widest}) for one in buffers)
+    problem = MemoryProblem(memory=memory, capacity_bytes=capacity, buffers=alike)
     found = plan(problem)
     faults = check_plan(problem, found)
     if faults:
         raise DefectError(f"The plan of memory {memory!r} is wrong.", faults[0].reason, "Please report this.")
-    return ArenaPlan(problem=problem, plan=found, alignment_bytes=max(one.alignment_bytes for one in buffers))
+    return ArenaPlan(problem=problem, plan=found, alignment_bytes=widest)
 
 
 def _check_weights_fit(spec: HardwareSpec, memory: str, needed: int) -> None:

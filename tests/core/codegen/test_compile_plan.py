@@ -57,6 +57,17 @@ def test_a_plan_survives_json(small: Lowered, chip: HardwareSpec) -> None:
     assert CompilePlan.from_json(plan.to_json()) == plan
 
 
+def test_where_working_space_wants_more_than_the_memory_all_tensors_are_aligned_to_it(
+    small: Lowered, chip: HardwareSpec
+) -> None:
+    plan = compile_plan(small, with_memories(chip, ddr={"alignment_bytes": 16}))
+    (arena,) = [arena for arena in plan.arenas if arena.memory == "ddr"]
+    assert any("scratch" in buffer.name for buffer in arena.problem.buffers)
+    assert arena.alignment_bytes == 64
+    assert all(placement.offset_bytes % 64 == 0 for placement in arena.plan.placements)  # as the program asserts
+    assert {buffer.alignment_bytes for buffer in arena.problem.buffers} == {64}
+
+
 def test_a_memory_that_is_too_small_says_by_how_much(small: Lowered, chip: HardwareSpec) -> None:
     tight = with_memories(chip, on_chip_sram={"size_bytes": 6144 + 63, "reserved_bytes": 64})
     with pytest.raises(DoesNotFitError) as caught:
