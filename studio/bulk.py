@@ -34,15 +34,29 @@ def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview],
     low = [each for each in state.actions if each.id in low_ids]
     several = together(shown)
     if low:
-        with st.popover(text("bulk_open", count=len(low)), width="stretch"):
+        _low(found, low, desk, person)
+    if any(each.id not in low_ids for each in several):
+        _several(found, several, desk, person)
+    _notice(desk)
+
+
+def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -> None:
+    popover = st.popover(text("bulk_open", count=len(low)), width="stretch", key="bulk_popover", on_change="rerun")
+    if popover.open:
+        with popover:
             st.caption(text("bulk_hint", count=len(low)))
             _list(low)
             st.button(
                 text("bulk_confirm", count=len(low)), type="primary", key="bulk", on_click=write_about_all,
                 args=(found, desk, _seen(low), person),
             )  # fmt: skip
-    if any(each.id not in low_ids for each in several):
-        with st.popover(text("several_open", count=len(several)), width="stretch"):
+
+
+def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person: str) -> None:
+    label = text("several_open", count=len(several))
+    popover = st.popover(label, width="stretch", key="several_popover", on_change="rerun")
+    if popover.open:
+        with popover:
             st.caption(text("several_hint", count=len(several)))
             _list(several)
             for name, label in THREE_LINES:
@@ -51,7 +65,6 @@ def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview],
                 text("bulk_confirm", count=len(several)), type="primary", key="several", on_click=_approve,
                 args=(found, desk, _seen(several), person),
             )  # fmt: skip
-    _notice(desk)
 
 
 def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> None:
