@@ -19,6 +19,7 @@ from studio.decision_log import log_path, read_log
 from studio.desk_places import title
 from studio.draft_places import digest_of, draft_in, group_of, places
 from studio.draft_state import decisions_of, standing
+from studio.draft_summary import chip_of
 from studio.file_cache import kept_by_file
 from studio.save_spec import versions_of
 from studio.workspace import files_of, workspace_folder
@@ -118,22 +119,17 @@ def _earlier_draft(draft: SpecDraft, name: str, saved_at: int, workspace: Path |
     found: list[tuple[int, str, SpecDraft]] = []
     for path in files_of("draft", workspace):
         own = path.relative_to(root).as_posix()
-        if own == name or path.stat().st_mtime_ns >= read_at or _chip(path) != draft.chip:
+        if own == name or path.stat().st_mtime_ns >= read_at or chip_of(path) != draft.chip:
             continue
-        other = draft_in(path)
+        try:
+            other = draft_in(path)
+        except MetaInferError:
+            continue
         log = log_path(digest_of(other), workspace)
         decided_at = log.stat().st_mtime_ns if log.exists() else 0
         if decided_at > saved_at:
             found.append((decided_at, own, other))
     return max(found, key=lambda each: each[0])[1:] if found else None
-
-
-@kept_by_file
-def _chip(path: Path) -> str:
-    try:
-        return draft_in(path).chip
-    except MetaInferError:
-        return ""
 
 
 @kept_by_file

@@ -5,14 +5,17 @@ A memory that only one unit reaches hangs on that unit; all others hang on the b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Memory, Quantity
-from studio.figures import size
+from studio.figures import shortened, size
 
 WIDTH, GAP, LINE, HEAD, MARGIN = 216, 28, 17, 28, 18
 ASIDE = 28
 """Left free beside a memory of one unit, for the unit's way to the bus."""
+LETTERS = 34
+"""Of a line, so that it stays in its box."""
 COMPUTED_IN = ("int8", "float16")
 """Data types whose rate is shown first."""
 OUTSIDE = ("dram", "psram", "flash")
@@ -117,12 +120,12 @@ def unit_lines(unit: ComputeUnit) -> tuple[str, ...]:
     by_use = [name for name in (*COMPUTED_IN, *others) if name in unit.macs_per_cycle]
     lines += [f"{_span(unit.macs_per_cycle[name])} {name} MAC/cycle" for name in by_use[:2]]
     lines += [f"{_span(unit.tops)} TOPS" if unit.tops else ""]
-    lines += [", ".join(unit.data_types)[:34] if unit.data_types else ""]
+    lines += [_some(unit.data_types)]
     levels = (("L1", unit.l1_cache), ("L1i", unit.l1i_cache), ("L1d", unit.l1d_cache), ("L2", unit.l2_cache),
               ("L3", unit.l3_cache))  # fmt: skip
     caches = [f"{name} {_bytes(cache)}" for name, cache in levels if cache and cache.size_bytes]
     lines += [" · ".join(caches[at : at + 2]) for at in range(0, len(caches), 2)]
-    return tuple(line for line in lines if line)
+    return tuple(shortened(line, LETTERS) for line in lines if line)
 
 
 def memory_lines(memory: Memory) -> tuple[str, ...]:
@@ -136,10 +139,10 @@ def memory_lines(memory: Memory) -> tuple[str, ...]:
         lines.append(f"{memory.channels} channels{wide}")
     if memory.banks:
         lines.append(f"{memory.banks} banks")
-    lines += [", ".join(memory.types)[:34] if memory.types else ""]
+    lines += [_some(memory.types)]
     lines += [f"{_span(memory.latency_cycles)} cycles" if memory.latency_cycles else ""]
-    lines += [f"for {', '.join(memory.accessible_by)}"[:34] if memory.accessible_by else ""]
-    return tuple(line for line in lines if line)
+    lines += [f"for {_some(memory.accessible_by)}" if memory.accessible_by else ""]
+    return tuple(shortened(line, LETTERS) for line in lines if line)
 
 
 def rate(bandwidth: Quantity | None) -> str:
@@ -156,6 +159,14 @@ def _loose(spec: HardwareSpec) -> tuple[str, ...]:
         found.append("DMA" + (f": {', '.join(parts)}" if parts else ""))
     found += [f"{name}: {each.function}" for name, each in spec.fixed_function_units.items()]
     return tuple(found)
+
+
+def _some(names: Sequence[str]) -> str:
+    """As many of the names as fit into a line."""
+    said = ", ".join(names)
+    if len(said) <= LETTERS:
+        return said
+    return said[: LETTERS - 2].rpartition(",")[0] + " …"
 
 
 def _belongs_to_one(memory: Memory, spec: HardwareSpec) -> bool:

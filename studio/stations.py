@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import default_folder, entries, load
 from studio.documents import file_digest
-from studio.draft_summary import summary
+from studio.draft_summary import chip_of, summary
 from studio.file_cache import kept_by_file
 from studio.jobs import Job, jobs
 from studio.release_stations import Release, release_of, release_stations
@@ -29,7 +28,6 @@ from studio.workspace import WorkspaceFile, workspace_files, workspace_folder
 T = TypeVar("T")
 PACKAGE_LIMIT = 1024 * MEBIBYTE
 COUNTED_BYTES = MEBIBYTE // 2
-_CHIP = re.compile(rb"^chip: *[\"']?([^\"'\n]{1,200})", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def rows(workspace: Path | None = None) -> tuple[Row, ...]:
     drafts: dict[str, WorkspaceFile] = {}
     for file in files:
         if file.kind == "draft":
-            drafts[_chip(file.path)] = file
+            drafts[chip_of(file.path)] = file
     policies = tuple(_read(files, "policy", _policy))
     specs: dict[str, list[tuple[str, HardwareSpec]]] = {}
     for file, spec in _read(files, "spec", _spec):
@@ -189,12 +187,6 @@ def _left_to_decide(draft: WorkspaceFile, root: Path) -> str:
     except MetaInferError as error:
         return error.what
     return text("station_spec_count", decided=told.decided, places=told.places, conflicts=told.conflicts)
-
-
-def _chip(path: Path) -> str:
-    with path.open("rb") as file:
-        match = _CHIP.search(file.read(8192))
-    return match[1].decode("utf-8", "replace").strip() if match else path.stem
 
 
 @kept_by_file

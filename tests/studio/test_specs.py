@@ -87,6 +87,14 @@ def test_links_carry_bandwidths_and_what_is_outside_lies_outside():
     assert boxes["memories.dram"].lines[0] == "DRAM, up to 2.00 GiB"
 
 
+def test_lines_are_cut_between_names():
+    types = ["int4", "int8", "int16", "float16", "bfloat16", "tf32", "float32"]
+    drawing = chip_drawing(spec(compute_units={"npu": {"kind": "npu", "model": "N" * 80, "data_types": types}}))
+    lines = next(box.lines for box in drawing.boxes if box.path == "compute_units.npu")
+    assert lines[1] == "int4, int8, int16, float16 …"
+    assert len(lines[0]) == 34
+
+
 def test_a_long_name_or_many_units_stay_inside():
     units = {f"unit_{number}": {"kind": "cpu"} for number in range(9)}
     drawing = chip_drawing(spec(compute_units=units, memories={}))
