@@ -87,7 +87,7 @@ def granularity_against(spec: HardwareSpec, unit_name: str, scheme: str) -> str 
     wanted = "channel" if scheme == "channel_wise" else "tensor"
     if wanted in allowed:
         return None
-    return f"{unit_name} does not scale weights by {wanted}: {says_of_granularity(spec, unit_name)}"
+    return f"{unit_name} does not scale weights by {wanted}: {says_of_granularity(spec, unit_name)}."
 
 
 def sensitivity_against(spec: HardwareSpec, nodes: Sequence[ir.Node]) -> str | None:

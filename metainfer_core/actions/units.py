@@ -140,11 +140,11 @@ def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:
 
 
 def says_of_granularity(spec: HardwareSpec, name: str) -> str:
-    """What the spec says of how finely a unit scales weights, as the end of a sentence."""
+    """What the spec says of how finely a unit scales weights, as the rest of a sentence."""
     allowed, field = granularities(spec, name)
     if describe(spec, field) is not None:
-        return f"{field} allows {', '.join(allowed)}."
-    return f"{field} is unknown, and only {' or '.join(allowed)} is taken for granted."
+        return f"{field} allows {', '.join(allowed)}"
+    return f"{field} is unknown, and only {' or '.join(allowed)} is taken for granted"
 
 
 def describe(spec: HardwareSpec, field: str) -> str | None:

@@ -66,14 +66,21 @@ class Cache(Value):
     """Geometry and behaviour of one level of cache."""
 
     size_bytes: Quantity | None = None
+    """Of one such cache: each core's own where `sharing_mode` is `per_core`, the whole where it is `shared`."""
     line_bytes: int | None = None
+    """Bytes that are fetched and replaced together; also called the block."""
     ways: int | None = None
+    """Ways of associativity; 1 is direct mapped."""
     sets: int | None = None
+    """Size divided by ways and line."""
     sharing_mode: Literal["shared", "per_core", "unknown"] | None = None
+    """Whether several cores use it together or each has its own; `unknown` where the document is silent."""
     shared_by: int | None = None
     """How many cores share it."""
     latency_cycles: Quantity | None = None
+    """From a load that hits it to its value, in cycles of the core that loads."""
     write_policy: str | None = None
+    """When a write reaches the next level, in the document's words, such as `write-back`."""
     bandwidth_gbps: Quantity | None = None
     """10^9 bytes a second."""
 
@@ -82,7 +89,9 @@ class Operators(Value):
     """Which ONNX operators a unit runs. `supported: null` means all; `unavailable` always wins."""
 
     supported: tuple[str, ...] | None = None
+    """Names of ONNX operators that it runs; null where the spec has no list, and all are taken to run."""
     unavailable: tuple[str, ...] = ()
+    """Names of ONNX operators that it does not run, even where `supported` has them."""
     fallback: str | None = None
     """Name of the compute unit that runs what this one does not."""
     fusions: tuple[tuple[str, ...], ...] | None = None
@@ -101,22 +110,34 @@ class OperatingPoint(Value):
     """A frequency with the voltage that it needs."""
 
     clock_hz: Quantity
+    """Frequency of this point."""
     supply_v: Quantity | None = None
+    """Voltage that the unit needs at this frequency."""
 
 
 class ComputeUnit(Value):
     """One kind of processor on the chip: a CPU cluster, NPU, GPU or DSP."""
 
     kind: Literal["cpu", "npu", "gpu", "dsp"]
+    """What sort of processor it is; predictions and legal actions depend on it."""
     core_type: str | None = None
+    """Name of one core, such as Cortex-A76."""
     model: str | None = None
+    """Name of the whole unit, such as Mali-G610 MP4."""
     isa: str | None = None
+    """Instruction set, such as Armv8.2-A or RV64GC."""
     word_bits: int | None = None
+    """Width of its general registers."""
     cores: int | None = None
+    """Number of cores of this kind, all clusters together."""
     clock_hz: Quantity | None = None
+    """Of one core; `max` is the highest that the document allows."""
     vector_width_bits: int | None = None
+    """Width of one vector register."""
     registers: int | None = None
+    """Number of general registers of one core."""
     data_types: tuple[DataType, ...] = ()
+    """What it computes with in hardware."""
     macs_per_cycle: FrozenMap[Quantity] = {}
     """Multiply-accumulates a cycle and core, keyed by data type."""
     tops: Quantity | None = None
@@ -126,10 +147,13 @@ class ComputeUnit(Value):
     sparse: bool | None = None
     """Whether it skips zero weights."""
     fused_instructions: tuple[str, ...] = ()
+    """Instructions that do several steps at once, in the document's words, such as `multiply-accumulate with
+    saturation`."""
     dual_issue: tuple[str, ...] = ()
     """Conditions under which two instructions start in one cycle, in the document's words."""
     operating_points: tuple[OperatingPoint, ...] = ()
     accumulator_bits: int | None = None
+    """Width in which products are summed."""
     saturates: bool | None = None
     """Whether the accumulator saturates (true) or wraps (false)."""
     pair_sum_bits: int | None = None
@@ -144,9 +168,13 @@ class ComputeUnit(Value):
     local_memory: str | None = None
     """Name of the memory that its kernels work in."""
     launch_overhead_us: Quantity | None = None
+    """From asking it to run one kernel to the start of that kernel."""
     pipeline_stages: Quantity | None = None
+    """Stages from fetch to write-back."""
     issue_width: int | None = None
+    """Instructions that can start in one cycle."""
     frameworks: tuple[str, ...] = ()
+    """Model formats or frameworks that its vendor's tools take, such as ONNX."""
     operators: Operators = Operators()
     l1_cache: Cache | None = None
     """Where instructions and data share it."""
@@ -176,29 +204,42 @@ class FixedFunctionUnit(Value):
     """Hardware for one job, such as cropping and resizing of images."""
 
     function: str
+    """What it does, such as `resize` or `jpeg decode`."""
     power_w: Quantity | None = None
+    """What it takes while it works."""
     description: str | None = None
+    """Its limits, in the document's words."""
 
 
 class Memory(Value):
     """One memory that tensors can be placed in, or that holds code."""
 
     kind: Literal["sram", "tcm", "dram", "psram", "rom", "flash"]
+    """What sort of memory it is: `tcm` belongs to one core, `psram` is outside of the chip."""
     holds: Literal["data", "instructions", "both"] | None = None
+    """Whether it holds data, instructions or both."""
     size_bytes: Quantity | None = None
+    """All of it, banks together. Of memory that is fitted outside, `max` is the most that can be addressed."""
     base_address: Address | None = None
+    """Its first address, as the main processor sees it."""
     alignment_bytes: int | None = None
+    """Each tensor in it begins at a multiple of this."""
     banks: int | None = None
     """Parts that can be used at the same time; of one size each."""
     channels: int | None = None
+    """Independent channels of its interface."""
     channel_width_bits: int | None = None
+    """Data lines of one channel."""
     width_bits: int | None = None
     """Of all channels together."""
     clock_hz: Quantity | None = None
+    """Of its interface; data may move twice a clock."""
     data_rate_mtps: Quantity | None = None
+    """10^6 transfers a second on each data line."""
     bandwidth_gbps: Quantity | None = None
     """10^9 bytes a second."""
     latency_cycles: Quantity | None = None
+    """From a load that misses all caches to its value, in cycles of the unit that loads."""
     bank_latency_cycles: tuple[Quantity, ...] = ()
     """Of each bank, where they differ."""
     accessible_by: tuple[str, ...] = ()
@@ -213,34 +254,49 @@ class Dma(Value):
     """What moves data without a processor."""
 
     controllers: int | None = None
+    """Number of controllers for general use."""
     channels: int | None = None
     """Of each controller."""
     requests: int | None = None
+    """Lines on which peripherals ask for a transfer."""
     address_width_bits: int | None = None
+    """Bits of the addresses that it can reach; 32 means the first 4 GiB."""
     data_width_bits: int | None = None
+    """Bits that move in one beat."""
     burst_length_min: int | None = None
+    """The shortest burst that it makes, in `burst_unit` (a law)."""
     burst_length_optimal: int | None = None
+    """The burst that the document recommends, in `burst_unit` (a goal)."""
     burst_length_max: int | None = None
+    """The longest burst that it makes, in `burst_unit` (a law)."""
     burst_unit: Literal["beats", "bytes"] | None = None
+    """What the three count: beats of `data_width_bits`, or bytes."""
     max_transfer_bytes: int | None = None
+    """Most that one descriptor moves."""
     alignment_bytes: int | None = None
+    """Transfers begin at a multiple of this."""
     setup_cycles: Quantity | None = None
+    """From writing a descriptor to the first beat, in cycles of the processor that writes it."""
 
 
 class IntSupport(Value):
     """Integer arithmetic of the NPU."""
 
     bit_widths: tuple[int, ...] = ()
+    """Widths of the integers that it multiplies, such as 4, 8 and 16."""
     channel_wise_quantization: bool | None = None
+    """Whether each channel of the weights may have a scale of its own."""
 
 
 class SourceDocument(Value):
     """A document that values were read from."""
 
     title: str
+    """As the document calls itself, with its revision."""
     document_digest: str
     """SHA-256 of its bytes, as `sha256:<hex>`."""
     file_name: str | None = None
+    """As the file was called that was read."""
 
 
 class Provenance(Value):
@@ -257,14 +313,18 @@ class Provenance(Value):
     condition: str | None = None
     """The document's condition under which the value holds, such as `RK3399K, -20 to 85 degC`."""
     confidence: float | None = None
+    """The reader's estimate that the value is right, 0 to 1; absent where a person typed it."""
     accepted_by: str | None = None
+    """Who accepted the value."""
 
 
 class Rule(Value):
     """A run-time rule: when the condition holds, the action is taken."""
 
     condition: str
+    """Such as `input_mean < 60`."""
     action: str
+    """Such as `use_smaller_quant_scale_for_low_light`."""
 
 
 class HardwareSpec(Value):
@@ -274,16 +334,27 @@ class HardwareSpec(Value):
     """
 
     format: Literal["metainfer.hardware_spec/1"] = "metainfer.hardware_spec/1"
+    """Always this; a later format has another number."""
     name: str
+    """Of the chip, in lower case with `_`; the file is called `<name>_v<version>.yaml`."""
     vendor: str | None = None
+    """Who makes the chip."""
     version: str
+    """Of this spec, x.y.z; any change of a value makes a new one."""
     sdk_version: str | None = None
+    """Version of the vendor's kit that the values hold for."""
     firmware_version: str | None = None
+    """Version of the firmware that the values hold for."""
     driver_version: str | None = None
+    """Version of the driver that the values hold for."""
     microcode_version: str | None = None
+    """Version of the microcode that the values hold for; a silent change can cost speed."""
     last_verified_date: str | None = None
+    """Day of the last check against documents or the chip, as 2026-01-31; stale after a year."""
     verification_method: str | None = None
+    """How the values were checked, in a few words."""
     process_nm: float | None = None
+    """Node of the process that the chip is made in."""
 
     compute_units: FrozenMap[ComputeUnit] = {}
     memories: FrozenMap[Memory] = {}
@@ -296,32 +367,50 @@ class HardwareSpec(Value):
     bandwidth_gbps: Quantity | None = None
     """Of main memory, in 10^9 bytes a second."""
     sram_dram_bandwidth_ratio: Quantity | None = None
+    """Bandwidth of the on-chip memory over that of main memory."""
     fixed_function_units: FrozenMap[FixedFunctionUnit] = {}
     npu_int_support: IntSupport | None = None
     has_fused_bn_relu_instruction: bool | None = None
+    """Whether one instruction does batch normalization and ReLU; null where it is unknown."""
     reset_vector_address: Address | None = None
+    """Where the processor begins after reset."""
     mmio_bases: FrozenMap[Address] = {}
+    """Name of a block to the first address of its registers."""
     interrupts: FrozenMap[int] = {}
+    """Name of a block to its interrupt, numbered as the document prints it (a GIC's SPI without the offset of 32)."""
     power_max_w: Quantity | None = None
+    """Most power that the chip takes."""
     power_typ_w: Quantity | None = None
+    """Typical power of the chip, as its document states or somebody measured it."""
     supply_v: Quantity | None = None
+    """Supply of the core: nominal as typ, limits as min and max."""
     xtal_hz: Quantity | None = None
+    """Frequency of the crystal or oscillator at the input."""
     ambient_c: Quantity | None = None
+    """Range of the surrounding air in operation."""
     case_c: Quantity | None = None
+    """Range of the package's surface in operation."""
     junction_c: Quantity | None = None
+    """Range of the silicon in operation."""
     storage_c: Quantity | None = None
+    """Range for storage without power."""
     deadline_ms: Quantity | None = None
+    """Time that one inference may take in the product; a requirement of people, not of the chip."""
     sensitive_layers: tuple[str, ...] = ()
     """Names of nodes whose precision must not be lowered."""
     dynamic_rules: tuple[Rule, ...] = ()
+    """What changes at run time when a condition holds."""
     recovery_rules: tuple[Rule, ...] = ()
+    """What is done when something fails, such as a DMA that times out."""
     errata: tuple[str, ...] = ()
+    """Known faults of the silicon, each with its workaround, in the vendor's words."""
     other: JsonMap = {}
     """Accepted facts that no part of the product computes with yet, keyed by the documents' field names."""
 
     assumed: FrozenMap[str] = {}
     """Field path to reason, for each value above that no document gives."""
     change_log: tuple[str, ...] = ()
+    """A line for each version: `v2.3.1: L2 latency 12 → 13.5 cycles, per SDK changelog`."""
     sources: FrozenMap[SourceDocument] = {}
     provenance: FrozenMap[Provenance] = {}
     """Field path to the place that the value was read from."""

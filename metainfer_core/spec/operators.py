@@ -22,11 +22,13 @@ class Condition(Value):
     operand: str | None = None
     """Whose shape or value it is: `input0`, `input1` ... or `output0` ..., in the order of the ONNX operator."""
     min: float | None = None
+    """The least that is allowed, itself included."""
     max: float | None = None
-    """`min` and `max` are allowed themselves."""
+    """The most that is allowed, itself included."""
     above: float | None = None
     """Not allowed itself; only what is greater."""
     multiple_of: int | None = None
+    """Only multiples of this are allowed."""
     one_of: tuple[str, ...] = ()
     """The values that are allowed, as text: `3`, `0.5`, `nearest`, `[0, 2, 3, 1]`."""
 
@@ -56,9 +58,11 @@ class OperatorRule(Condition):
     when: tuple[Condition, ...] = ()
     """The nodes that it speaks of; all of them where there is none."""
     strength: Literal["must", "recommended"] | None = None
+    """`must`, as where nothing is said: a law. `recommended`: a goal."""
     understood: bool = True
     """`false`: `words` hold it, no condition does."""
     words: str | None = None
+    """What the document says, in its own words."""
 
     @pydantic.model_validator(mode="after")
     def _says_something(self) -> OperatorRule:

@@ -188,3 +188,9 @@ def test_a_backend_is_one_folder_and_one_line():
         naming = [name(path) for path in sources if f"backends.{folder}" in path.read_text()]
         assert naming == ["metainfer_core/codegen/catalog.py"], folder
         assert {path.name for path in backend.folder.iterdir()} >= {"backend.py", "runtime"}
+
+
+def test_every_field_of_a_spec_says_what_it_means():
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", (REFERENCE / "spec_fields.md").read_text(), re.MULTILINE)
+    assert len(rows) > 200
+    assert [path for path, meaning in rows if not meaning.strip()] == []

@@ -382,6 +382,6 @@ def _alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, sch
             reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."
             rejected.append(Alternative(option="weights scaled by tensor", reason=reason))
         else:
-            reason = says_of_granularity(spec, unit)
+            reason = f"{says_of_granularity(spec, unit)}."
             rejected.append(Alternative(option="weights scaled by channel", reason=reason))
     return tuple(rejected)
