@@ -24,7 +24,7 @@ from review_store.keys import (
 )
 from review_store.log import EventLog
 from review_store.own_keys import KeyFolder, Keyring, PassphraseDescriptor, asked_passphrase, key_folder, unlocked
-from review_store.review_commands import Workspace
+from review_store.review_options import Workspace
 from review_store.trust_edit import (
     Written,
     editable_trust,

@@ -10,8 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from metainfer_core.bundle.review_rules import risk_level
+from metainfer_core.bundle.trust import Time
 from metainfer_core.explain.render import text_lines
 from review_store.log import Record
+from review_store.overrides import overrides
+from review_store.review_filter import EVERYTHING, Filter
 from review_store.state import REVIEW_WORDS, ActionReview, ReviewState
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -36,32 +39,40 @@ def action_data(review: ActionReview) -> dict[str, Any]:
     }
 
 
-def state_data(state: ReviewState) -> dict[str, Any]:
-    """The whole review as JSON data."""
+def state_data(state: ReviewState, wanted: Filter = EVERYTHING, now: Time | None = None) -> dict[str, Any]:
+    """The review as JSON data, with the actions that are wanted. Overrides count as expired only if `now` is given."""
     return {
         "lineage": state.lineage,
         "policy_digest": state.policy.digest,
         "counts": _counts(state),
         "blocking": [each.id for each in state.unreviewed],
-        "actions": [action_data(each) for each in state.actions],
+        "overrides": {word: list(ids) for word, ids in overrides(state, now).items()},
+        "actions": [action_data(each) for each in state.actions if wanted.wants(each)],
         "version": state.version,
     }
 
 
-def state_text(state: ReviewState) -> str:
-    """The whole review, most pressing actions first."""
+def state_text(state: ReviewState, wanted: Filter = EVERYTHING, now: Time | None = None) -> str:
+    """The actions that are wanted, most pressing ones first, and counts of all."""
     order = list(REVIEW_WORDS)
     risks = ("high", "medium", "low")
-    rows = sorted(state.actions, key=lambda each: (order.index(each.word), risks.index(risk_level(each.action))))
+    chosen = [each for each in state.actions if wanted.wants(each)]
+    rows = sorted(chosen, key=lambda each: (order.index(each.word), risks.index(risk_level(each.action))))
     lines: list[str] = []
     for each in rows:
         stands = f"{len(each.standing.counted)}/{each.standing.needed}"
         lines.append(f"{each.word:<9} {risk_level(each.action):<7} {stands}  {each.id}")
         lines += [f"    {each.action.sentence}"] if each.action.sentence else []
         lines += [f"    {_override_line(each)}"] if each.override is not None else []
-        lines += [f"    Note: {note}" for note in each.notes]
+        lines += [f"    Note: {note}" for note in (*missing_people(each), *each.notes)]
     counts = ", ".join(f"{count} {word}" for word, count in _counts(state).items() if count) or "no actions"
-    lines.append(f"{len(rows)} actions: {counts}.")
+    shown = "" if len(rows) == len(state.actions) else f"{len(rows)} of "
+    lines.append(f"{shown}{len(state.actions)} actions: {counts}.")
+    given = overrides(state, now)
+    if any(given.values()):
+        words = ", ".join(f"{word} {len(ids)}" for word, ids in given.items())
+        named = [f"{word}: {', '.join(ids)}" for word, ids in given.items() if ids and word != "used"]
+        lines.append("; ".join((f"Overrides: {words}", *named)) + ".")
     return text_lines(lines)
 
 
@@ -78,10 +89,25 @@ def action_text(review: ActionReview, records: Iterable[Record]) -> str:
     if review.tag is not None:
         lines.append(f"Tagged by {review.tag.actor}: {review.tag.reason}")
     lines.append(f"Approved by {len(review.standing.counted)} of {review.standing.needed} needed.")
-    lines += [f"Note: {note}" for note in review.notes]
+    lines += [f"Note: {note}" for note in (*missing_people(review), *review.notes)]
     lines.append("History:")
     lines += [f"  {record_text(record)}" for record in records] or ["  nothing yet"]
     return text_lines(lines)
+
+
+def missing_people(review: ActionReview) -> tuple[str, ...]:
+    """That further people are missing, where some have approved already."""
+    stands = review.standing
+    if stands.enough or not stands.counted or review.rejections:
+        return ()
+    missing = stands.needed - len(stands.counted)
+    who = "another person is" if missing == 1 else f"{missing} other people are"
+    return (f"{', '.join(stands.counted)} approved it; {who} missing: {stands.needed} must stand behind it.",)
+
+
+def record_data(record: Record) -> dict[str, Any]:
+    """One event as JSON data."""
+    return {"seq": record.seq} | record.event.plain()
 
 
 def record_text(record: Record) -> str:

@@ -18,7 +18,7 @@ from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.legality import buildable_on
 from review_store.log import EventLog
 from review_store.own_keys import KeyFolder, Keyring, PassphraseDescriptor, key_path, unlocked
-from review_store.review_commands import Workspace, digests
+from review_store.review_options import Workspace, digests
 from review_store.signing import release, sign_approvals
 from review_store.workspace import DEFAULT_WORKSPACE, now, read_policy, trust_path
 

@@ -56,6 +56,8 @@ class ActionReview:
     """Sentences on what no longer holds."""
     version: int
     """Number of the last event about this action; 0: none."""
+    left_behind: Overridden | None = None
+    """An override of an earlier proposal of this action, which no longer applies."""
 
     @property
     def id(self) -> str:
@@ -152,6 +154,7 @@ class _Said:
     rejections: dict[str, Rejected] = field(default_factory=dict)
     tag: Tagged | None = None
     override: Overridden | None = None
+    left_behind: Overridden | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -194,6 +197,7 @@ def _review(
         authors=authors,
         notes=(*said.notes, *outdated),
         version=max((record.seq for record in records), default=0),
+        left_behind=said.left_behind,
     )
 
 
@@ -204,7 +208,6 @@ def _changed(verdict: Approved | Rejected, binding: Binding, digest: str) -> str
 
 def _said(proposed: PolicyAction, records: list[Record]) -> _Said:
     said = _Said()
-    stale_override: Overridden | None = None
     for record in records:
         event = record.event
         if isinstance(event, Approved):
@@ -217,18 +220,18 @@ def _said(proposed: PolicyAction, records: list[Record]) -> _Said:
             said.tag = event
             said.approvals.clear()  # who approved before did not know what the tag says
         elif isinstance(event, Overridden) and event.base_digest == proposed.content_digest:
-            said.override, stale_override = (None if event.override is None else event), None
+            said.override, said.left_behind = (None if event.override is None else event), None
         elif isinstance(event, Overridden):
-            stale_override = None if event.override is None else event
+            said.left_behind = None if event.override is None else event
         elif isinstance(event, Withdrawn):
             said.approvals.pop(event.actor, None)
             said.rejections.pop(event.actor, None)
             if said.tag is not None and said.tag.actor == event.actor:
                 said.tag = None
-    if stale_override is not None:
+    if said.left_behind is not None:
         said.notes.append(
-            f"The override by {stale_override.actor} on {stale_override.at} no longer applies, because the action is "
-            "proposed differently now: set it again, or leave it."
+            f"The override by {said.left_behind.actor} on {said.left_behind.at} no longer applies, because the action "
+            "is proposed differently now: set it again, or leave it."
         )
     return said
 
