@@ -78,7 +78,7 @@ def test_without_syncs_a_power_loss_would_lose_what_was_acknowledged(tmp_path):
 
 
 @pytest.mark.parametrize("size", [30_000, 60_000, 120_000, 200_000])
-def test_full_disk_is_one_message_and_loses_nothing(tmp_path, size):
+def test_attack_44_full_disk_is_one_message_and_loses_nothing(tmp_path, size):
     done = run("until_full", tmp_path, 10_000, full_at=size)
     assert done.returncode == 0, done.stderr
     *acknowledged, message = done.stdout.splitlines()
