@@ -4,48 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from hwdoc_ingest.attach import Attached, attach
-from hwdoc_ingest.confidence import LISTED, confidence
+from hwdoc_ingest.confidence import confidence
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
+from hwdoc_ingest.standing import standing
 from hwdoc_ingest.statement import Cell
 from metainfer_core.spec.draft import Candidate
 
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
 CONDITION_HEADER = re.compile(r"^(?:test\s+)?conditions?\b|条件", re.IGNORECASE)
+MODE_HEADER = re.compile(
+    r"^(?:(?:operating |power )?(?:modes?|states?|scenarios?)|use cases?|workloads?)\b"
+    r"|模式",
+    re.IGNORECASE,
+)
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
-FEATURES = re.compile(
-    r"features?|overview|introduction|specification|characteristics|summary|highlights|general description"
-    r"|ratings|conditions"
-    r"|特性|概述|简介|规格|参数",
-    re.IGNORECASE,
-)
-EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
-REVISION = re.compile(
-    r"\b(?:revision|change|document) history\b|\b(?:revisions|changes|corrections) (?:from|in|since|and)\b|修订"
-    r"|\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
-    re.IGNORECASE,
-)
-"""Where a document tells of its own former versions."""
-DIAGRAM = re.compile(r"\b(?:block|system|architecture|functional) diagram\b|框图", re.IGNORECASE)
-"""Where words of neighbouring boxes stand side by side and belong to no sentence."""
-COMPARISON = re.compile(
-    r"\b(?:older|earlier|previous(?:ly)?|predecessors?|former(?:ly)?|unlike|compared (?:to|with)|in comparison"
-    r"|(?:will|is|are) planned"
-    r"|future|competing|competitors?)\b|^A comparison|上一代|相比",
-    re.IGNORECASE,
-)
-"""What tells of another chip, or of another time."""
-REFERENCE = re.compile(
-    r"\b(?:see|refer to|described in|according to)\b[^.;]*\b(?:specifications?|manual|guide|standard"
-    r"|data ?sheet|user'?s)\b",
-    re.IGNORECASE,
-)
-"""Another document's title."""
-EXAMPLE_CAPTION = re.compile(r"\bexample\b|举例|示例", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -148,6 +126,11 @@ def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]
             inside = any(c.start <= match.start() < c.end for c in bounded)
             if not inside and any(s.start < match.end() and s.end > match.start() for s in parameters):
                 options.append((match.end() - match.start(), -match.start(), rule))
+    if not options and MODE_HEADER.search(tagged.statement.cells[0].header):  # the title names what each mode takes
+        for rule in rules:
+            if rule.dimension in dimensions and applies(rule, tagged):
+                titled = [m for part in tagged.statement.path[-2:] for m in rule.parameter.finditer(part)]
+                options += [(m.end() - m.start(), 0, rule) for m in titled]
     return max(options, key=lambda option: option[:2])[2] if options else None
 
 
@@ -176,6 +159,10 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
             parts[cell.bound] = values[0] if cell.bound == "min" else values[-1]
             if cell.bound == "max" and amount.form == "range":
                 parts.setdefault("min", values[0])
+    if rule.typical_field and "max" in parts and "typ" in parts:
+        typical = replace(rule, field=rule.typical_field, typical_field="")
+        yield from _from_cells(tagged, typical, [cell for cell in cells if cell.bound == "typ"])
+        del parts["typ"]
     if value is None and not parts:
         return
     low, high = parts.get("min"), parts.get("max")
@@ -276,28 +263,9 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
         page=statement.page,
         box=_rounded(statement.box(found.start, found.end)),
         text=_excerpt(statement.text, found.start, found.end),
-        confidence=confidence(found.sureness * _standing(tagged, found), statement),
+        confidence=confidence(found.sureness * standing(tagged, found), statement),
         method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
     )
-
-
-def _standing(tagged: Tagged, found: Found) -> float:
-    """How much a statement counts by where it stands: features and tables count in full, examples not at all."""
-    if EXAMPLE.search(tagged.text, 0, found.end):
-        return 0.4
-    if EXAMPLE_CAPTION.search(tagged.parent):
-        return 0.55 if found.field in LISTED else 0.4
-    if COMPARISON.search(tagged.text, 0, found.end):
-        return 0.4
-    if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):
-        return 0.4
-    if any(m.start() < found.end and m.end() > found.start for m in REFERENCE.finditer(tagged.text)):
-        return 0.4
-    if DIAGRAM.search(tagged.parent) or any(DIAGRAM.search(part) for part in tagged.statement.path[-2:]):
-        return 0.85
-    if tagged.statement.is_row or FEATURES.search(tagged.path_text):
-        return 1.0
-    return 0.97 if tagged.statement.page <= 20 else 0.94
 
 
 def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:

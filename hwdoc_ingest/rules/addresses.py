@@ -20,7 +20,9 @@ _RANGE = re.compile(
     rf"?\s*(?P<start>{_LONG_HEX})\s*(?:-|~|to|\||"
     rf"至)\s*(?P<end>{_LONG_HEX})\s*\|?\s*(?P<after>.*)$"
 )
-_MEMORY = re.compile(r"\b(?:S?D?RAM|SRAM|ROM|DDR|DRAM|flash|memory|TCM|[ID]CCM|TCDM|cache RAM)\b", re.IGNORECASE)
+_MEMORY = re.compile(
+    r"\b(?:S?D?RAM|SRAM|ROM|(?:LP)?DDR\w*|DRAM|flash|memory|TCM|[ID]CCM|TCDM|cache RAM)\b", re.IGNORECASE
+)
 _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
 _RESET = re.compile(
     rf"\b(?:reset (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)", re.IGNORECASE
@@ -31,7 +33,13 @@ _STARTS = re.compile(
     re.IGNORECASE,
 )
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
-_SIZE = re.compile(r"\(?\b(\d+)\s?(kB|KB|MB|GB)\b\)?", re.IGNORECASE)
+_SIZE = re.compile(r"\(?(\d[\d.,]*)\s?(?:[kMG](?:i?B|[ -]?bytes?|bits?)?|bytes?|B)\)?", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
+_NAME_HEADER = re.compile(
+    r"\b(?:blocks?|modules?|names?|peripherals?|devices?|regions? name|memory type|ip|function|target|slave)\b"
+    r"|模块|名称|外设",
+    re.IGNORECASE,
+)
 
 
 def hex_number(text: str) -> int:
@@ -67,7 +75,7 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
     if not match:
         return
     start, end = hex_number(match["start"]), hex_number(match["end"])
-    name = re.sub(r"^0x[\da-f]+\s*\|\s*", "", (match["name"] or match["after"]).strip(" |:"), flags=re.IGNORECASE)
+    name = _block_name(tagged, match)
     if (
         end <= start
         or end - start < 15
@@ -90,6 +98,16 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         )
     else:
         yield Found("mmio.base", at, stop, address(start), instance=label, sureness=0.85)
+
+
+def _block_name(tagged: Tagged, match: re.Match[str]) -> str:
+    """What stands at the addresses: the cell under a header that says so, else the first words that are no number."""
+    for cell in tagged.statement.cells:
+        text = tagged.statement.cell_text(cell)
+        if _NAME_HEADER.search(cell.header) and _WORDS.search(text) and not _SIZE.fullmatch(text):
+            return text
+    parts = [part.strip(" |:") for part in (match["name"] or match["after"]).split("|")]
+    return next((p for p in parts if _WORDS.search(p) and not _SIZE.fullmatch(p) and not _HEX.fullmatch(p)), "")
 
 
 def _offsets(tagged: Tagged) -> Iterator[Found]:

@@ -145,7 +145,9 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.max_transfer_bytes",
         "bytes",
         words(
-            r"\b(?:can be )?transferred during a single transaction\b|\bmaximum transfer (?:size|length)\b|"
+            r"\b(?:can be )?transferred during a single transaction\b|\b(?:max(?:imum|\.)?|largest"
+            r"|longest) (?:DMA |block |single )?(?:transfer|block)(?: size| length)?\b"
+            r"|\btransfer (?:size|length) limit\b|"
             r"\bper transfer\b"
         ),
         context=_DMA,

@@ -136,6 +136,34 @@ RULES: tuple[QuantityRule, ...] = (
         instance=instances.label_of_row,
     ),
     QuantityRule(
+        "cpu.l1d_cache.hit_latency_cycles",
+        "cycles",
+        words(
+            r"\b(?:L1 )?(?:data |D-?)cache (?:read |load )?hits?(?: latency)?\b|\bL1 data cache latency\b"
+            r"|\bload-to-use latency\b"
+        ),
+        low=0,
+        high=50,
+        gap_words=4,
+        before=False,
+        sureness=0.8,
+        forbids=words(r"\bmiss|instruction cache|\bwrite"),
+    ),
+    QuantityRule(
+        "latency.memory_read_cycles",
+        "cycles",
+        words(
+            r"\b(?:LP)?DDR\d?\w* (?:read|load|access)(?: latency)?\b|\b(?:DRAM|main memory|external memory"
+            r"|memory) read(?: latency)?\b"
+        ),
+        low=1,
+        high=5000,
+        gap_words=4,
+        before=False,
+        sureness=0.8,
+        forbids=words(r"\bwrite\b|\bsetup|\bhold\b|register"),
+    ),
+    QuantityRule(
         "latency.branch_cycles",
         "cycles",
         words(r"\btaken branch\b|\bbranch latency\b"),

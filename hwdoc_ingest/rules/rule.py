@@ -110,6 +110,8 @@ class QuantityRule:
     high: float = float("inf")
     scale: float = 1.0
     """The field's unit is this many of the amount's base unit (1e12 for TOPS)."""
+    typical_field: str = ""
+    """Field of the typical value in a row that gives a typical and a largest one; empty where one field holds both."""
     gap_words: int = 3
     """How many words may stand between name and number."""
     before: bool = True

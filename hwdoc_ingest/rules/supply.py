@@ -106,7 +106,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "power.max_w",
         "power",
-        words(r"\b(?:internal )?power dissipation\b|\bpower consumption\b|\bmax(?:imum)? power\b|\bTDP\b|最大功耗"),
+        words(
+            r"\b(?:internal )?power dissipation\b|\bpower consumption\b|\bmax(?:imum)? power\b|\bTDP\b|最大功耗"
+            r"|^(?:[\d.]+ )?Power$"
+        ),
+        typical_field="power.typ_w",
         low=1e-3,
         high=2000,
         gap_words=8,
