@@ -81,7 +81,7 @@ class Place:
     field: str
     """Name of the document field."""
     instance: str
-    """Which core, block or mode, in the document's words; empty where the readings differ in it."""
+    """Which core, block or mode, in the document's words; by its name in the spec where the readings differ in them."""
     group: Group
     indexes: tuple[int, ...]
     """Of the candidates in the draft."""
@@ -223,5 +223,6 @@ def _place(draft: SpecDraft, key: str, indexes: list[int], is_conflict: bool, is
     ordered = tuple(sorted(indexes, key=lambda index: (-draft.candidates[index].confidence, index)))
     first = draft.candidates[ordered[0]]
     instances = {draft.candidates[index].instance or "" for index in ordered}
-    instance = instances.pop() if len(instances) == 1 else ""
+    named = key.startswith(("compute_units.", "memories.")) and "{" in FIELDS.get(first.field, "")
+    instance = instances.pop() if len(instances) == 1 else key.split(".")[1] if named and not is_mixed else ""
     return Place(key, first.field, instance, group_of(first.field), ordered, is_conflict, is_mixed)

@@ -130,3 +130,16 @@ def test_two_fields_of_one_place_stand_together_when_one_has_several_instances()
     found = {each.key: (each.indexes, each.is_mixed) for each in places(draft)}
     assert found["memories.dram.size_bytes"] == ((0, 1, 2), True)
     assert len(found) == 3
+
+
+def test_a_place_whose_readings_name_it_differently_bears_its_name_in_the_spec():
+    def clock(instance, value):
+        return Candidate(field="cpu.clock_hz", value=value, unit="Hz", instance=instance, source="s")
+
+    found = places(SpecDraft(chip="c", candidates=(
+        clock("Cortex-A53", 1.4e9), clock("quad A53 cluster", 1.4e9), clock("Cortex-A72", 1.8e9),
+    )))  # fmt: skip
+    assert [(each.key, each.instance) for each in found] == [
+        ("compute_units.cortex_a72.clock_hz", "Cortex-A72"),
+        ("compute_units.cortex_a53.clock_hz", "cortex_a53"),
+    ]

@@ -15,6 +15,7 @@ def test_every_text_that_is_used_exists_and_every_text_is_used():
     for table in (ROOT / "studio").glob("texts*.py"):
         code = code.replace(table.read_text(), "")
     code += "".join(path.read_text() for path in (ROOT / "studio" / "templates").glob("*.jinja"))
+    code = code.replace("'", '"')
     used = set(re.findall(r"\btext\(\s*\"(\w+)\"", code)) | {f"page_{name}" for name, _ in PAGES}
     assert used <= set(TEXTS)
     # A key may be put together: text(f"state_{station.state}").
