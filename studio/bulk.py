@@ -104,4 +104,5 @@ def _notice(desk: Desk) -> None:
         st.error(plain_words(words), icon=":material/error:")
     elif how == "conflict":
         lines = "\n".join(f"- {plain_words(line)}" for line in words.splitlines())
-        st.warning(f"{text('bulk_conflict')}\n{lines}", icon=":material/group:")
+        title = text("bulk_conflict")
+        st.warning(f"{title}\n{lines}", icon=":material/group:")
