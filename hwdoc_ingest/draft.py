@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from hwdoc_ingest.decisions import decisions, rank
 from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import DefectError
 from metainfer_core.spec.draft import Candidate, SpecDraft
@@ -14,7 +15,8 @@ def draft(chip: str, readings: Sequence[Reading], known_as: str | None = None) -
     """All candidates of `readings`: a repetition inside one document is merged, a conflict stays.
 
     What a document says of other chips only is left out, with a note. Candidates stand in the order of field and
-    instance, so that what contradicts each other stands together.
+    instance, so that what contradicts each other stands together; the document that comes first stands first (errata,
+    reference manual, data sheet, brief). What was settled so is in the notes.
 
     Args:
         chip: The chip's name.
@@ -26,16 +28,14 @@ def draft(chip: str, readings: Sequence[Reading], known_as: str | None = None) -
     if len(set(keys)) != len(keys):
         raise DefectError(f"Two documents have the same key: {sorted(keys)}.")
     merged = [candidate for reading in readings for candidate in merge(_of_chip(reading.candidates, names))]
-    return SpecDraft(
-        chip=chip,
-        sources={reading.key: reading.source for reading in readings},
-        candidates=tuple(sorted(merged, key=lambda candidate: (candidate.field, candidate.instance or ""))),
-        notes=tuple(
-            f"{reading.key}: {note}"
-            for reading in readings
-            for note in (*reading.notes, *_left_out(reading.candidates, names))
-        ),
+    sources = {reading.key: reading.source for reading in readings}
+    merged.sort(key=lambda candidate: (candidate.field, candidate.instance or "", rank(sources[candidate.source])))
+    notes = (
+        f"{reading.key}: {note}"
+        for reading in readings
+        for note in (*reading.notes, *_left_out(reading.candidates, names))
     )
+    return SpecDraft(chip=chip, sources=sources, candidates=tuple(merged), notes=(*notes, *decisions(sources, merged)))
 
 
 def _plain_name(name: str) -> str:
