@@ -42,7 +42,7 @@ def confidence(sureness: float, statement: Statement) -> float:
 
 
 def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates without repetitions, surer where places agree and less sure where they contradict.
+    """The candidates once a page, surer where places agree and less sure where they contradict.
 
     Of readings that contradict each other those stay that are nearly as well founded as the best one.
     """
@@ -71,19 +71,35 @@ def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Candi
     for less in [r for r in readings if any(_says_less(r, other) for other in readings)]:
         del readings[less]
     founded = {reading: _foundation(same) for reading, same in readings.items()}
-    best = max(founded.values())
-    weighed = []
+    surest, best = max(founded.items(), key=lambda item: item[1])
+    contested = any(reading[0] is None or reading[0] != surest[0] for reading in readings if reading != surest)
+    weighed: list[Candidate] = []
     for reading, same in readings.items():
         first = max(same, key=lambda c: c.confidence)
         sure = first.confidence
         if len({(c.page, c.text) for c in same}) > 1:
             sure = 1 - (1 - sure) * AGREED
-        if field not in LISTED and founded[reading] < max(best, named) - (NEARLY if named <= best else WEAKER):
+        weak = founded[reading] < max(best, named) - (NEARLY if named <= best else WEAKER)
+        if field not in LISTED and weak and not (reading[0] is not None and reading[0] == surest[0]):
             continue
-        if len(readings) > 1 and field not in LISTED:
+        if contested and field not in LISTED:
             sure = min(sure, CONTRADICTED)
-        weighed.append(Candidate(**{**first.__dict__, "confidence": round(sure, 3)}))
+        weighed += [_said_at(place, first, round(sure, 3)) for place in _places(first, same)]
     return weighed
+
+
+def _places(first: Candidate, same: Sequence[Candidate]) -> list[Candidate]:
+    """The surest place of a reading and one on every other page that says it."""
+    by_page = {first.page: first}
+    for candidate in sorted(same, key=lambda c: -c.confidence):
+        by_page.setdefault(candidate.page, candidate)
+    return list(by_page.values())
+
+
+def _said_at(place: Candidate, first: Candidate, sure: float) -> Candidate:
+    """A reading at one of its places; only the place differs, so that a draft shows it once."""
+    where = {"page": place.page, "box": place.box, "text": place.text, "method": place.method}
+    return Candidate(**{**first.__dict__, **where, "confidence": sure})
 
 
 def _foundation(same: list[Candidate]) -> float:

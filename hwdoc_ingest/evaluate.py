@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hwdoc_ingest.fields import candidate_json
+from hwdoc_ingest.intake import pages_safely
+from hwdoc_ingest.marked_boxes import holds, words_in
 from hwdoc_ingest.read_many import read_many
 from hwdoc_ingest.reading import Progress, Reading
 from hwdoc_ingest.scoring import BOUNDS, Plain, judge
 from metainfer_core.cli import console
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import read_bytes
+from metainfer_core.spec.draft import Candidate
 from metainfer_core.values import read_json
 
 SURE = 0.98
@@ -37,11 +41,11 @@ def evaluate(folder: Path, only: str, without: str, auto: float, workers: int, p
     present = [folder / "docs" / name for name in truths if (folder / "docs" / name).is_file()]
     outcomes = read_many(present, progress, workers)
     predicted = {
-        path.name: [candidate_json(candidate) for candidate in outcome.candidates]
+        path.name: [_entry(candidate) for candidate in outcome.candidates]
         for path, outcome in zip(present, outcomes, strict=True)
         if isinstance(outcome, Reading)
     }
-    report = score(truths, predicted, auto)
+    report = score(truths, predicted, auto, BoxCheck(folder / "docs", progress))
     report["unreadable"] = [
         {"doc": path.name, "what": outcome.what, "why": outcome.why}
         for path, outcome in zip(present, outcomes, strict=True)
@@ -49,6 +53,41 @@ def evaluate(folder: Path, only: str, without: str, auto: float, workers: int, p
     ]
     report["seconds"] = round(time.monotonic() - begin, 3)
     return report
+
+
+def _entry(candidate: Candidate) -> dict[str, Any]:
+    return candidate_json(candidate) | {"box": candidate.box}
+
+
+BoxesOf = Callable[[str, Sequence[tuple[Plain, Plain]]], list[Plain]]
+"""Called with a document's name and its marked candidates with their facts; gives those whose box is wrong."""
+
+
+@dataclass(frozen=True)
+class BoxCheck:
+    """Looks whether the marked boxes of candidates hold their values, in the documents of a folder."""
+
+    folder: Path
+    progress: Progress
+
+    def __call__(self, name: str, found: Sequence[tuple[Plain, Plain]]) -> list[Plain]:
+        """Of candidates with their facts those whose box does not hold the value, each with the words in it."""
+        if not found:
+            return []
+        numbers = sorted({candidate["page"] for candidate, _ in found})
+        pages = pages_safely(self.folder / name, numbers, self.progress)
+        missed = []
+        for candidate, fact in found:
+            page = pages.page(candidate["page"])
+            words = words_in(page, candidate["box"]) if page else ""
+            if not holds(words, candidate, str(fact.get("raw") or "")):
+                missed.append({**candidate, "words": words})
+        return missed
+
+
+def no_box_check(name: str, found: Sequence[tuple[Plain, Plain]]) -> list[Plain]:
+    """Looks at nothing: for candidates without documents."""
+    return []
 
 
 def read_truths(folder: Path, only: str = "", without: str = "") -> dict[str, dict[str, Any]]:
@@ -77,14 +116,17 @@ def _names(parts: str, name: str) -> bool:
 
 
 def score(
-    truths: Mapping[str, dict[str, Any]], predicted: Mapping[str, Sequence[Plain]], auto: float = SURE
+    truths: Mapping[str, dict[str, Any]],
+    predicted: Mapping[str, Sequence[Plain]],
+    auto: float = SURE,
+    boxes: BoxesOf = no_box_check,
 ) -> dict[str, Any]:
     """The figures of all documents together, by kind of document, and document by document."""
     totals: dict[str, Counter[str]] = {}
     documents = []
     for name, truth in truths.items():
         kind = "scan" if truth.get("scanned") else _GROUPS.get(truth.get("kind", "pdf"), "digital")
-        counts, shown = _of_document(name, predicted.get(name, ()), truth["facts"], auto)
+        counts, shown = _of_document(name, predicted.get(name, ()), truth["facts"], auto, boxes)
         for group in (kind, "all"):
             totals.setdefault(group, Counter()).update(counts)
         documents.append({"name": name, "kind": kind, **counts, **shown})
@@ -95,7 +137,11 @@ def score(
 
 
 def _of_document(
-    name: str, candidates: Sequence[Plain], facts: Sequence[Plain], auto: float
+    name: str,
+    candidates: Sequence[Plain],
+    facts: Sequence[Plain],
+    auto: float,
+    boxes: BoxesOf,
 ) -> tuple[dict[str, int], dict[str, Any]]:
     try:
         judgement = judge(candidates, facts)
@@ -104,11 +150,15 @@ def _of_document(
     known = [at for at, fact in enumerate(facts) if fact.get("expect") != "unknown"]
     pairs = [(candidates[by], facts[at]) for at, by in judgement.found.items()]
     wrong = [(candidates[by], facts[at]) for by, at in judgement.wrong]
+    marked = [(candidate, fact) for candidate, fact in pairs if candidate.get("box")]
+    empty = boxes(name, marked)
     counts = {
         "facts": len(known),
         "found": len(pairs),
         "wrong": len(wrong),
         "page_right": sum(candidate.get("page") == fact.get("page") for candidate, fact in pairs),
+        "boxed": len(marked),
+        "box_right": len(marked) - len(empty),
         "unjudged": len(candidates) - len(pairs) - len(wrong),
         "auto_found": sum(_sure(candidate, auto) for candidate, _ in pairs),
         "auto_wrong": sum(_sure(candidate, auto) for candidate, _ in wrong),
@@ -118,6 +168,12 @@ def _of_document(
         "wrong_candidates": [
             {"drafted": _show(candidate, "confidence"), "truth": _show(fact, "expect")} for candidate, fact in wrong
         ],
+        "other_page": [
+            {"drafted": _show(candidate, "text"), "truth": _show(fact)}
+            for candidate, fact in pairs
+            if candidate.get("page") != fact.get("page")
+        ],
+        "empty_boxes": [_show(candidate, "box", "words") for candidate in empty],
     }
     return counts, shown
 
@@ -139,6 +195,8 @@ def _rates(counts: Mapping[str, int], auto: float) -> dict[str, Any]:
         "found": found,
         "wrong": wrong,
         "page_right": counts.get("page_right", 0) / max(found, 1),
+        "box": counts.get("box_right", 0) / max(counts.get("boxed", 0), 1),
+        "boxed": counts.get("boxed", 0),
         "unjudged": counts.get("unjudged", 0),
         "auto_accept": {
             "threshold": auto,
@@ -159,6 +217,7 @@ def as_text(report: Mapping[str, Any]) -> str:
         sure = row["auto_accept"]
         lines.append(
             f"{kind:10} recall {row['recall']:.3f} precision {row['precision']:.3f} page {row['page_right']:.3f} "
+            f"box {row['box']:.3f} of {row['boxed']} "
             f"sure {sure['covered']} of which wrong {sure['wrong']}"
         )
     lines += [f"not read: {entry['what']}" for entry in report["unreadable"]]

@@ -76,8 +76,16 @@ def perturbed(truth, seed):
 
 def figures(truths, predicted, tmp_path):
     ours = score(truths, predicted)
-    assert ours == reference(predicted, tmp_path)
+    assert without_places(ours) == reference(predicted, tmp_path)
     return ours
+
+
+def without_places(report):
+    """The report without what it says of marked boxes and of pages, which the reference does not look at."""
+    own = ("box", "boxed", "box_right", "other_page", "empty_boxes")
+    if isinstance(report, dict):
+        return {key: without_places(value) for key, value in report.items() if key not in own}
+    return [without_places(each) for each in report] if isinstance(report, list) else report
 
 
 def test_perfect_predictions_score_one(truths, tmp_path):
