@@ -50,8 +50,9 @@ def read_operator_tables(pages: Sequence[Page], key: str) -> OperatorTables:
     if not _may_list_operators(pages):
         return OperatorTables()
     sections = operator_sections(pages)
-    rules = [*_outline_rules(sections), *_parted(list(grid_rules(pages)))]
     covered = {item.page for section in sections for item in section.items} | {section.page for section in sections}
+    others = [page for page in pages if page.number not in covered]
+    rules = [*_outline_rules(sections), *_parted(list(grid_rules(others)))]
     return OperatorTables(tuple(_candidates(rules, key)), frozenset(covered))
 
 
