@@ -15,12 +15,13 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
+from hwdoc_ingest.ocr_spelling import mend_quantities
 from hwdoc_ingest.page_filter import can_matter
 from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
 from metainfer_core.errors import InputError
 
-DPI = 170
-"""Resolution for reading: 150 to 200 dpi is where the engines are at their best."""
+DPI = 200
+"""Resolution for reading, in which small raised marks and decimal points are seen."""
 LOOK_DPI = 72
 """Resolution for looking whether there is text at all."""
 MAX_PIXELS = 30_000_000
@@ -153,7 +154,7 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tupl
     every = [word for word in engine.read(image) if word.text.strip()]
     seen = [word for word in every if word.sure >= CERTAIN]
     angle = skew(seen)
-    read = [_word(word, scale, (left, top), page, angle) for word in seen]
+    read = mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen])
     kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
     rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
     straight = Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
