@@ -109,10 +109,8 @@ def _foundation(same: list[Candidate]) -> float:
 
 
 def _says_less(reading: _Reading, other: _Reading) -> bool:
-    """Whether another reading says the same more fully: a longer list, or the number that this one rounds."""
+    """Whether another reading gives the number that this one rounds."""
     value, full = reading[0], other[0]
-    if isinstance(value, tuple) and isinstance(full, tuple) and all(isinstance(v, str) for v in value):
-        return set(value) < set(full)
     if any(reading[1:]) or any(other[1:]) or isinstance(value, bool) or isinstance(full, bool):
         return False
     if not isinstance(value, int | float) or not isinstance(full, int | float):
