@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Engine, Row
 
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.values import canonical_json, sha256
-from review_store.checkpoints import write_checkpoint
+from review_store.checkpoints import turn, write_checkpoint
 from review_store.database import open_engine, store_errors, writing
 from review_store.events import Event, read_event
 from review_store.tables import EVENT, VALUE
@@ -65,8 +65,22 @@ class EventLog:
             stream_version: The same for the whole stream.
             values: Canonical bytes that the events speak of by digest.
         """
+        with turn(self.checkpoints) as checkpoints:
+            outcome = self._append(stream, events, versions or {}, stream_version, values)
+            if not isinstance(outcome, Conflict) and outcome:
+                write_checkpoint(checkpoints, self.checkpoints, LogHead(seq=outcome[-1].seq, hash=outcome[-1].hash))
+        return outcome
+
+    def _append(
+        self,
+        stream: str,
+        events: Sequence[Event],
+        versions: Mapping[str, int],
+        stream_version: int | None,
+        values: Sequence[bytes],
+    ) -> tuple[Record, ...] | Conflict:
         with store_errors(self.path), writing(self.engine).begin() as connection:
-            newer = _newer(connection, stream, versions or {}, stream_version)
+            newer = _newer(connection, stream, versions, stream_version)
             if newer:
                 return Conflict(newer)
             head = _head(connection)
@@ -86,8 +100,6 @@ class EventLog:
                 records.append(Record(head.seq, stream, event, head.hash))
             for body_bytes in values:
                 _keep(connection, body_bytes)
-        if records:
-            write_checkpoint(self.checkpoints, head)
         return tuple(records)
 
     def records(self, stream: str | None = None) -> tuple[Record, ...]:
