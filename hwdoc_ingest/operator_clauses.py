@@ -18,6 +18,8 @@ from hwdoc_ingest.operator_words import ANYTHING, EXCEPTION, LIMITS, PROPERTIES,
 from metainfer_core.spec.operators import Condition, OperatorRule
 
 MAX_WORDS = 160
+MAX_TEXT, MAX_PIECES = 500, 24
+"""A longer text, or one in more parts, is no row of a table; it is kept as words."""
 DIMENSIONS = ("batch", "channel", "height", "width", *(f"dim{index}" for index in range(8)))
 
 
@@ -86,6 +88,8 @@ _CHOOSES = re.compile(r"(?P<name>axis|perm|mode|轴)\s*=\s*(?P<value>-?\w+(?:/-?
 _DANGLING = re.compile(
     r"^(?:当|如果|若|only (?:when|if)|when|if|where|for)(?![A-Za-z])|时$|\b(?:when|if|where)\b", re.IGNORECASE
 )
+_AND = re.compile(r"^(?:且|并且|and )\s*")
+_FORMULA = re.compile(r"[\w*%<>=.()+/-]+")
 _EXPLAINS = re.compile(r"即|i\.e\.|that is|表示", re.IGNORECASE)
 _RECOMMENDED = re.compile(r"^\s*(?:建议|推荐|(?:it is )?recommended(?: to be)?:?)\s*", re.IGNORECASE)
 
@@ -93,6 +97,8 @@ _RECOMMENDED = re.compile(r"^\s*(?:建议|推荐|(?:it is )?recommended(?: to be
 def read_text(text: str, context: Context) -> tuple[OperatorRule, ...]:
     """All rules in the words of one cell or item."""
     text = normal(text)
+    if len(text) > MAX_TEXT or text.count(",") > MAX_PIECES:
+        return (_words(text, context),)
     if not text or ANYTHING.fullmatch(re.sub(r"^[^:,\d]{0,60}:\s*", "", text)):
         return ()
     text = re.sub(r"(?<=[\d}\])])\s*,?\s*即[^,;。]*$", "", text)  # `1, 3, that is, the channel and the width`
@@ -144,16 +150,23 @@ def _between_commas(sentence: str, context: Context) -> Iterator[OperatorRule]:
         return
     pieces = _pieces(sentence)
     found = list(_of_pieces(pieces, context))
-    first_is_lost = bool(found) and found[0].words == pieces[0][:MAX_WORDS]
-    if (first_is_lost and len(found) > 1) or any(
-        not rule.understood and _DANGLING.search(rule.words or "") for rule in found
+    lost = {rule.words for rule in found if not rule.understood}
+    # what is not understood may go on with, or be a condition on, what stands beside it: unless joined by `and`
+    if len(found) > 1 and any(
+        piece[:MAX_WORDS] in lost and not _stands_alone(piece, joined) for piece, joined in pieces
     ):
-        yield _words(sentence, context)  # what is not understood may be a condition on all the rest
+        yield _words(sentence, context)
         return
     yield from found
 
 
-def _of_pieces(pieces: list[str], context: Context) -> Iterator[OperatorRule]:
+def _stands_alone(piece: str, joined: bool) -> bool:
+    """Whether a part that is not understood says something beside the others, and nothing about them."""
+    return (joined or bool(_FORMULA.fullmatch(piece))) and not _DANGLING.search(piece)
+
+
+def _of_pieces(joined: list[tuple[str, bool]], context: Context) -> Iterator[OperatorRule]:
+    pieces = [piece for piece, _ in joined]
     at = 0
     some = False
     while at < len(pieces):
@@ -176,13 +189,14 @@ def _of_pieces(pieces: list[str], context: Context) -> Iterator[OperatorRule]:
                 at = end
                 break
         else:
-            if LIMITS.search(pieces[at]) and not (some and _EXPLAINS.match(pieces[at])):
+            limits = LIMITS.search(pieces[at]) or _DANGLING.search(pieces[at])
+            if limits and not (some and _EXPLAINS.match(pieces[at])):
                 yield _words(pieces[at], context)
             at += 1
 
 
-def _pieces(sentence: str) -> list[str]:
-    """The text between commas that stand in no bracket, and without a leading `and`."""
+def _pieces(sentence: str) -> list[tuple[str, bool]]:
+    """The parts between commas that stand in no bracket, each with whether an `and` joins it to the one before."""
     pieces, depth = [""], 0
     for letter in sentence:
         depth += (letter in "([{") - (letter in ")]}")
@@ -190,7 +204,8 @@ def _pieces(sentence: str) -> list[str]:
             pieces.append("")
         else:
             pieces[-1] += letter
-    return [re.sub(r"^(?:且|并且|and )\s*", "", piece.strip()) for piece in pieces if piece.strip()]
+    plain = [piece.strip() for piece in pieces if piece.strip()]
+    return [(_AND.sub("", piece), bool(_AND.match(piece))) for piece in plain]
 
 
 def _clause(text: str, context: Context) -> tuple[OperatorRule, ...] | None:

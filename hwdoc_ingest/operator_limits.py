@@ -19,13 +19,17 @@ _ITEM = r"(?:-?\d+(?:\.\d+)?(?:x\d+)*(?:\([tf]\))?|[A-Za-z_]\w*|\[[\d,\s-]+\])"
 _AND = r"\s*(?:,|、|/|\bor\b|\band\b|和|或|,\s*(?:or|and))\s*"
 _LIST = rf"(?P<items>{_ITEM}(?:{_AND}{_ITEM})*)"
 _OF_THEM = r"(?:\s*(?:两种|三种|四种|几种)?\s*(?:\w*\s*模式)?\s*(?:可配置|可选)?)?"
-_WORDS = frozenset(
-    ("the", "a", "an", "is", "are", "be", "any", "all", "of", "in", "to", "must", "not", "only", "multiple")
-)
+_PROSE = """
+the a an is are be been any all each of in to on at by as for from with without than that this these those it its must
+shall should may can cannot not no only just also and or but if when where while unless until except see note notes
+table section multiple least most more less same equal value values range dynamic
+"""
+_WORDS = frozenset(_PROSE.split())
 """Words that are no name of a value: a list that holds one was not understood."""
 
 _INTERVAL = re.compile(
-    rf"(?:∈|in|within|range|:)?\s*(?P<open>[\[(])\s*(?P<low>{_VALUE})\s*(?:,|~|\.\.|to|-)\s*"
+    r"(?:∈|(?:in |within )?(?:the |a )?range(?: of)?|in|within|:)?\s*"
+    rf"(?P<open>[\[(])\s*(?P<low>{_VALUE})\s*(?:,|~|\.\.|to|-)\s*"
     rf"(?P<high>{_VALUE})\s*(?P<close>[\])])"
 )
 _SET = re.compile(rf"(?:∈|in|:)?\s*\{{\s*{_LIST}\s*\}}")
@@ -137,6 +141,6 @@ def _joined(low: Limit | None, high: Limit | None) -> Limit | None:
 
 def _listed(items: str) -> Limit | None:
     found = tuple(re.sub(r"\([tf]\)$", "", item) for item in re.findall(_ITEM, re.sub(r"\b(?:or|and)\b", ",", items)))
-    if any(item.lower() in _WORDS for item in found):
+    if not found or any(item.lower() in _WORDS for item in found):
         return None
     return {"one_of": tuple(re.sub(r"\s*,\s*", ", ", item) for item in dict.fromkeys(found))}

@@ -18,9 +18,9 @@ def _both(stem: str, words: str) -> dict[str, str]:
 
 
 PROPERTIES: Mapping[str, str] = {
-    "dilated_kernel_h": r"dilated_kernel_h",
-    "dilated_kernel_w": r"dilated_kernel_w",
-    **_both("kernel", r"kernel(?:_size)?|filter|卷积核"),
+    "dilated_kernel_h": r"dilated[_ ]kernel(?:_h|[ _]height)",
+    "dilated_kernel_w": r"dilated[_ ]kernel(?:_w|[ _]width)",
+    **_both("kernel", r"kernel filter|kernel(?:_size)?|filter|卷积核"),
     **_both("stride", r"strides?|步长"),
     **_both("dilation", r"dilations?|dilation factors?"),
     "pad_top": r"(?:top|upper) pad(?:ding)?|pads?_top|pad(?:ding)? top",
@@ -32,7 +32,7 @@ PROPERTIES: Mapping[str, str] = {
     "out_channels": r"(?:number of )?(?:output|ofm)[ _]channels?|输出通道数?",
     "in_height": r"(?:input|ifm|feature map)[ _]height|输入高度?",
     "in_width": r"(?:input|ifm|feature map)[ _]width|输入宽度?",
-    "batch": r"batch(?:[ _]?size)?",
+    "batch": r"(?:(?:ifm|input)(?: tensor)? )?batch(?:[ _]?size)?",
     "channel": r"channels?",
     "height": r"height",
     "width": r"width",
