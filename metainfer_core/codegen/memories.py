@@ -19,7 +19,8 @@ DATA_KINDS = ("dram", "psram", "sram", "tcm")
 
 def default_memory(spec: HardwareSpec, units: frozenset[str] = frozenset()) -> str:
     """Where tensors lie that no action placed: the largest main memory that all `units` reach, else on-chip memory."""
-    fitting = [name for name, memory in spec.memories.items() if memory.kind in DATA_KINDS]
+    of_data = {name: memory for name, memory in spec.memories.items() if memory.holds != "instructions"}
+    fitting = [name for name, memory in of_data.items() if memory.kind in DATA_KINDS]
     if not fitting:
         return UNNAMED
 

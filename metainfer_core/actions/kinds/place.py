@@ -127,7 +127,9 @@ class Place(ActionKind):
 
 def ranked(spec: HardwareSpec) -> list[str]:
     """Memories that can hold activations, fastest first: by bandwidth where both have one, else by kind."""
-    fitting = [name for name, memory in spec.memories.items() if memory.kind in SPEED]
+    fitting = [
+        name for name, memory in spec.memories.items() if memory.kind in SPEED and memory.holds != "instructions"
+    ]
 
     def speed(name: str) -> tuple[int, float, str]:
         memory = spec.memories[name]
@@ -182,6 +184,8 @@ def reason_against(spec: HardwareSpec, name: str, memory: Memory, tensor: Stored
     """Why one tensor cannot lie in one memory, whatever else lies there."""
     if memory.kind not in SPEED:
         return f"{name} is {memory.kind}, which holds no activations (memories.{name}.kind)."
+    if memory.holds == "instructions":
+        return f"{name} holds instructions, no data (memories.{name}.holds)."
     blind = [unit for unit in tensor.units if memory.accessible_by and unit not in memory.accessible_by]
     if blind:
         return f"{blind[0]} cannot access {name} (memories.{name}.accessible_by)."

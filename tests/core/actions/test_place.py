@@ -69,6 +69,15 @@ def test_a_unit_that_cannot_reach_a_memory_keeps_tensors_out_of_it() -> None:
     assert actions[0].alternatives[0].reason == "cpu cannot access sram (memories.sram.accessible_by)."
 
 
+def test_a_memory_for_instructions_takes_no_tensors() -> None:
+    for_code, model = spec(100_000, holds="instructions"), model_of(CHAIN)
+    assert proposed(KIND, model, for_code)[0] == []  # one memory is left, so there is nothing to choose
+    actions, _ = proposed(KIND, model, spec(100_000))
+    told = KIND.refusal(model, for_code, actions[0])
+    assert told is not None
+    assert "sram holds instructions, no data (memories.sram.holds)." in told.reason
+
+
 def test_int8_tensors_count_a_byte_an_element_and_their_integers_are_marked() -> None:
     model = model_of(CHAIN)
     both = spec(100_000)

@@ -37,6 +37,16 @@ def test_on_chip_memory_is_the_default_where_there_is_no_other() -> None:
     assert default_memory(spec()) == UNNAMED
 
 
+def test_a_memory_for_instructions_takes_no_tensors() -> None:
+    memories = {
+        "iccm": {"kind": "tcm", "size_bytes": 9000, "holds": "instructions"},
+        "dccm": {"kind": "tcm", "size_bytes": 10},
+    }
+    assert default_memory(spec(memories=memories)) == "dccm"
+    memories["iccm"]["holds"] = "both"
+    assert default_memory(spec(memories=memories)) == "iccm"
+
+
 def test_capacity_is_the_least_size_less_what_is_reserved() -> None:
     assert capacity_bytes(CHIP, "sram") == 4000
     assert capacity_bytes(CHIP, "ddr") == 1000
