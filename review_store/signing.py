@@ -134,7 +134,7 @@ def release(
         bundle = sign_payload(payload, [key]).to_json()
         rules = ruleset_digest or reviewed.ruleset_digest
         expected = Expected(reviewed.model_digest, reviewed.spec_digest, rules)
-        inspection = inspect_bundle(bundle, trust, at, expected, source="bundle")
+        inspection = inspect_bundle(bundle, _as_recipient(trust, audience), at, expected, source="bundle")
         if inspection.verified is None:
             raise not_trusted(_with_unsigned_reviewers(state, inspection.reasons, person), "This policy")
         events: list[Event] = [] if state.registered else [registration(policy, person, at)]
@@ -154,6 +154,11 @@ def release(
         if not isinstance(written, Conflict):
             return Release(bundle, inspection.verified)
     raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
+
+
+def _as_recipient(trust: TrustFile, audience: Sequence[str]) -> TrustFile:
+    """The trust file as one has it for whom the bundle is: whoever signs need not be among them."""
+    return TrustFile.from_plain(trust.plain() | {"audience": audience[0]}, "trust file") if audience else trust
 
 
 def _signed_action(review: ActionReview) -> SignedAction:

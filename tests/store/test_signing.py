@@ -145,6 +145,16 @@ def test_policy_without_model_or_spec_cannot_be_decided_or_signed(log):
         sign_approvals(log, POLICY, TRUST, private_key("ada"), AT)
 
 
+def test_a_bundle_can_be_signed_for_others(log):
+    approve_all(log, POLICY, "ada")
+    made = release(log, POLICY, TRUST, private_key("ada"), AT, UNTIL, audience=("line 4", "line 5"))
+    assert made.verified.statement.predicate.audience == ("line 4", "line 5")
+    assert open_bundle(made.bundle, trust_file(audience="line 5"), AT, EXPECTED)
+    with pytest.raises(NotTrustedError) as refusal:
+        open_bundle(made.bundle, TRUST, AT, EXPECTED)
+    assert refusal.value.check == "audience"
+
+
 def test_serials_rise_and_are_in_the_record(log):
     approve_all(log, POLICY, "ada")
     serials = [released(log).verified.statement.predicate.serial for _ in range(3)]
