@@ -8,48 +8,18 @@ that takes something back (`unless`, `but`) is never read in parts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hwdoc_ingest.operator_limits import Limit, limit_of
+from hwdoc_ingest.operator_subjects import DIMENSIONS, LINK, Context, Rest, property_of, subject_of
 from hwdoc_ingest.operator_words import ANYTHING, EXCEPTION, LIMITS, PROPERTIES, UNSUPPORTED, data_types
 from metainfer_core.spec.operators import Condition, OperatorRule
 
 MAX_WORDS = 160
 MAX_TEXT, MAX_PIECES = 500, 24
 """A longer text, or one in more parts, is no row of a table; it is kept as words."""
-DIMENSIONS = ("batch", "channel", "height", "width", *(f"dim{index}" for index in range(8)))
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the headings and items above a text say about it.
-
-    Args:
-        about: Properties that a text without a subject is about.
-        operand: The operand whose shape or value is meant.
-        names: Names that stand for a property here, such as `h1` for `height`.
-        numbers: Named constants.
-        types: Type variables, such as T1.
-        when: The nodes that all rules speak of.
-        choices: Values of the attribute that were named before, and that a text may begin with.
-        is_whole: Whether the properties have whole numbers only.
-        bare: Whether a mere list says what is allowed.
-        default: The attribute's default.
-    """
-
-    about: tuple[str, ...] = ()
-    operand: str | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    when: tuple[Condition, ...] = ()
-    choices: tuple[str, ...] = ()
-    is_whole: bool = True
-    bare: bool = False
-    default: str | None = None
 
 
 OPERANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -61,11 +31,6 @@ OPERANDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"output|ofm|输出", "output0"),
     )
 )
-_LINK = (
-    r"\s*(?:(?:must|should|shall|has to|needs to|have to|can only)(?: be)?|is|are|必须(?:是|为)?|应该?(?:是|为)?)?"
-    r"\s*:?\s*"
-)
-_TIMES = r"\s*[*×∗]\s*"
 _TENSORS = r"(?:all |the )*(?:inputs?|operands?|tensors?)(?: and (?:the )?outputs?)?"
 _SAME = r"(?:the )?(?:same|equal|identical)"
 _EQUAL_SCALE = re.compile(
@@ -115,8 +80,8 @@ def read_text(text: str, context: Context) -> tuple[OperatorRule, ...]:
         chosen = Condition(of=context.about, one_of=(first.rstrip(":"),))
         return read_text(rest, replace(context, about=(), choices=(), when=(*context.when, chosen)))
     labelled = re.fullmatch(r"(?P<name>[A-Za-z_]\w*) ?: ?(?P<rest>(?:当|如果|若|when |if ).+)", text)
-    if labelled and _property(labelled["name"], context):
-        about = (str(_property(labelled["name"], context)),)
+    if labelled and property_of(labelled["name"], context):
+        about = (str(property_of(labelled["name"], context)),)
         return read_text(labelled["rest"], replace(context, about=about))
     if EXCEPTION.search(text):
         whole = _clause(text, context)
@@ -220,7 +185,7 @@ def _clause(text: str, context: Context) -> tuple[OperatorRule, ...] | None:
         return _unsupported(context, plain, text)
     for operand, place in OPERANDS:
         if found := operand.match(text):
-            rest = re.fullmatch(rf"{_LINK}(?P<rest>.+)", text[found.end() :])
+            rest = re.fullmatch(rf"{LINK}(?P<rest>.+)", text[found.end() :])
             if rest and (said := _about_operand(rest["rest"], place, plain)) is not None:
                 return said
     if context.operand is not None and (said := _about_operand(text, context.operand, plain)) is not None:
@@ -268,12 +233,12 @@ def _about_operand(text: str, place: str, plain: dict[str, Any]) -> tuple[Operat
 
 def _conditions(text: str, context: Context) -> tuple[Condition, ...] | None:
     """What a text without a condition of its own limits; a subject may name several properties."""
-    subject = _subject(text, context)
+    subject = subject_of(text, context)
     limited = _about_subject(text, subject, context) if subject else None
     if limited is None:
         label = re.fullmatch(r"(?P<label>[^:<>=∈%\d]{0,60}):\s*(?P<rest>.+)", text)
         if context.about and label and not re.search(r"不|not ", label["label"]):
-            if _subject(label["rest"], context):
+            if subject_of(label["rest"], context):
                 return _conditions(label["rest"], context)
             limit = limit_of(label["rest"], context.numbers, context.is_whole, bare=True)
             if limit and not _is_prose(limit):
@@ -286,7 +251,7 @@ def _conditions(text: str, context: Context) -> tuple[Condition, ...] | None:
 
 
 def _about_subject(
-    text: str, subject: tuple[int, list[tuple[str, ...]], _Rest], context: Context
+    text: str, subject: tuple[int, list[tuple[str, ...]], Rest], context: Context
 ) -> tuple[Condition, ...] | None:
     factor, groups, rest = subject
     is_whole = context.is_whole or all(name in PROPERTIES or name in DIMENSIONS for names in groups for name in names)
@@ -302,66 +267,6 @@ def _about_subject(
             return None
         limit = {"max": float(limit["max"] // factor)}
     return _conditions_of(groups, limit, context)
-
-
-@dataclass(frozen=True)
-class _Rest:
-    whole: str
-    """From the subject on."""
-    after: str
-    """Behind the subject and its linking words."""
-    linked: bool
-    """Whether linking words or a colon stand between them."""
-
-
-def _subject(text: str, context: Context) -> tuple[int, list[tuple[str, ...]], _Rest] | None:
-    """The properties that a text begins with: a factor, groups that are limited alike, and what follows."""
-    head = re.match(r"(?:[\d.]+\s*<=?\s*)?", text)
-    body = text[head.end() :] if head else text
-    name = _name_pattern(tuple(sorted(context.names)))
-    found = re.match(
-        rf"(?:the )?(?:(?P<factor>\d+)\s*\*\s*)?(?P<product>product of (?:the )?)?"
-        rf"(?P<names>{name}(?:(?:{_TIMES}| and |, )(?:the )?{name})*)"
-        rf"(?P<link>{_LINK})(?P<after>(?![A-Za-z_]\w*\s*\().*)",
-        body,
-        re.IGNORECASE,
-    )
-    if not found or not found["after"].strip():
-        return None
-    words = re.split(rf"{_TIMES}| and |, ", found["names"])
-    names = [_property(re.sub(r"^the ", "", word.strip()), context) for word in words]
-    for index, (word, before) in enumerate(zip(words[1:], names, strict=False), start=1):
-        if before and before.endswith(("_h", "_w")) and word.strip().lower() in ("height", "width"):
-            names[index] = before[:-1] + word.strip().lower()[0]  # `kernel height and width`
-    if None in names:
-        return None
-    known = [name for name in names if name]
-    is_product = bool(found["product"]) or bool(re.search(_TIMES, found["names"]))
-    groups: list[tuple[str, ...]] = [tuple(known)] if is_product else [(name,) for name in known]
-    rest = _Rest(body, found["after"].strip(), bool(found["link"].strip()))
-    return int(found["factor"] or 1), groups, rest
-
-
-@lru_cache(maxsize=256)
-def _name_pattern(names: tuple[str, ...]) -> str:
-    own = sorted(
-        (re.escape(name).replace(r"\ ", "[ _]?").replace("_", "[ _]?") for name in names), key=len, reverse=True
-    )
-    every = [*own, *PROPERTIES.values()]
-    return rf"(?<!\w)(?:{'|'.join(every)})(?![A-Za-z0-9_])"
-
-
-def named_property(word: str) -> str | None:
-    """The property that documents call so, or None."""
-    return next((name for name, words in PROPERTIES.items() if re.fullmatch(words, word, re.IGNORECASE)), None)
-
-
-def _property(word: str, context: Context) -> str | None:
-    plain = re.sub(r"[ _]", "", word.lower())
-    for name, meant in context.names.items():
-        if re.sub(r"[ _]", "", name.lower()) == plain:
-            return meant
-    return named_property(word)
 
 
 def _conditions_of(groups: list[tuple[str, ...]], limit: Limit, context: Context) -> tuple[Condition, ...] | None:

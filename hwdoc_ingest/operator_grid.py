@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from hwdoc_ingest.operator_clauses import Context, named_property, normal, read_text
+from hwdoc_ingest.operator_clauses import normal, read_text
 from hwdoc_ingest.operator_names import Operator, operators_of
 from hwdoc_ingest.operator_outline import chips_in
 from hwdoc_ingest.operator_rules import TableRule
+from hwdoc_ingest.operator_subjects import Context, named_property
 from hwdoc_ingest.operator_words import ANYTHING, UNSUPPORTED, data_types
 from hwdoc_ingest.pages import Page, Word
 from hwdoc_ingest.text_lines import Line, around, baselines, join_words

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from hwdoc_ingest.operator_clauses import DIMENSIONS, MAX_WORDS, Context, named_property, normal, read_text
+from hwdoc_ingest.operator_clauses import MAX_WORDS, normal, read_text
 from hwdoc_ingest.operator_names import Operator
 from hwdoc_ingest.operator_outline import Item, OperatorSection
+from hwdoc_ingest.operator_subjects import DIMENSIONS, Context, named_property
 from hwdoc_ingest.operator_words import ANYTHING, LIMITS, UNSUPPORTED, data_types, group_named
 from hwdoc_ingest.pages import Box
 from metainfer_core.spec.operators import Condition, OperatorRule
