@@ -16,7 +16,16 @@ from typing import Any
 from hwdoc_ingest.document_pages import DocumentPages, PageWords
 from hwdoc_ingest.draft import draft, source_keys
 from hwdoc_ingest.intake import pages_safely, read_safely
-from hwdoc_ingest.manual_quotes import at_place, box_holds, holds, letters, page_that_holds, tokens, words_in
+from hwdoc_ingest.manual_quotes import (
+    FOUND_SHARE,
+    at_place,
+    box_holds,
+    holds,
+    letters,
+    page_that_holds,
+    tokens,
+    words_in,
+)
 from hwdoc_ingest.manual_values import agree, verdict
 from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.errors import InputError
@@ -98,7 +107,7 @@ class _Comparison:
         for path, place in placed.items():
             value = _at(plain, path)
             if self._place(path, place, pages) and path in known and value is not None:
-                self._value(path, place, value)
+                self._value(path, place, value, pages)
         for path in known:
             if path not in self.spec.provenance:
                 self._without_place(path, _at(plain, path))
@@ -183,13 +192,13 @@ class _Comparison:
 
     # Values ---------------------------------------------------------------------------------------------------------
 
-    def _value(self, path: str, place: Provenance, value: Any) -> None:
+    def _value(self, path: str, place: Provenance, value: Any, pages: DocumentPages) -> None:
         """HW014 and HW017 for a value with a place in this document."""
         here = self._at(path, place)
         quoted = verdict(place.text, path, value) if place.text else "does not tell"
         agreeing = [told for told in here if agree(value, told.value)]
         if agreeing or (quoted == "says it" and not _bound(here, path, self.told)):
-            self._condition(path, place, agreeing)
+            self._condition(path, place, agreeing, pages)
             return
         if quoted == "says another":
             message = f"{path} is {shown(path, value)}, but the words quoted for it are {_short(place.text)}."
@@ -197,7 +206,7 @@ class _Comparison:
         elif here and max(told.candidate.confidence for told in here) >= (SURE if quoted == "says it" else 0.5):
             said = " or ".join(dict.fromkeys(shown(path, told.value) for told in here))
             message = f"{path} is {shown(path, value)}, but page {place.page} of {self.manual.name} says {said}."
-            self._contradiction(path, message, only_reader=quoted == "says it")
+            self._contradiction(path, message, only_reader=True)
         elif quoted == "does not tell" and place.text and not here and _is_numeric(path, value):
             self.report.add(
                 "HW015",
@@ -233,15 +242,19 @@ class _Comparison:
         fix = "Look at the page, and mend the value or its provenance."
         self.report.add("HW014", path, message, fix, "warning" if only_reader else "error")
 
-    def _condition(self, path: str, place: Provenance, agreeing: Sequence[_Told]) -> None:
-        """HW017: what the document says about when the value holds."""
+    def _condition(self, path: str, place: Provenance, agreeing: Sequence[_Told], pages: DocumentPages) -> None:
+        """HW017: what the document says about when the value holds; what a person read on the page counts too."""
         said = [told.candidate.condition or "" for told in agreeing]
         limits = [condition for condition in said if _CONDITION.search(condition)]
         if not limits or len(limits) < len(said):
             return
-        carried = tokens(place.condition or "")
-        if any(set(tokens(condition)) <= set(carried) or (carried and set(carried) <= set(tokens(condition)))
-               for condition in limits):  # fmt: skip
+        carried = set(tokens(place.condition or ""))
+        told = (set(tokens(condition)) for condition in limits)
+        if any(each <= carried or (carried and carried <= each) for each in told):
+            return
+        page = pages.page(place.page) if place.page is not None else None
+        there = set(tokens(" ".join(page.words))) if page else set()
+        if carried and len(carried & there) >= FOUND_SHARE * len(carried):
             return
         has = f"has {place.condition!r}" if place.condition else "does not say so"
         self.report.add(
@@ -289,7 +302,11 @@ def _bound(here: Sequence[_Told], path: str, told: dict[str, list[_Told]]) -> bo
 def _alike(path: str, other: str) -> bool:
     """Whether two paths differ only in a name: of a compute unit, a memory, a block."""
     one, two = path.split("."), other.split(".")
-    return len(one) == len(two) and one[0] == two[0] and one[2:] == two[2:]
+    return len(one) == len(two) and one[0] == two[0] and one[0] in _NAMED and one[2:] == two[2:]
+
+
+_NAMED = ("compute_units", "memories", "mmio_bases", "interrupts", "fixed_function_units", "bus_penalty_cycles")
+"""Maps of a spec whose keys are names."""
 
 
 def _same_spot(candidate: Candidate, place: Provenance) -> bool:

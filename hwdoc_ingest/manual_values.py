@@ -18,10 +18,14 @@ NEARLY = 2e-3
 """Relative: a spec may round what a document prints, and the other way round."""
 _ENDS = ("min", "typ", "mean", "max")
 _HEX = re.compile(r"\b0x([0-9a-f_]+)\b|\bH'([0-9a-f]+)|\b([0-9a-f]{2,16})H\b", re.IGNORECASE)
-_ONE = re.compile(r"\b(?:an?|one|single)\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:an?|one|single|(?:uni|micro)?processor|cpu|core)\b", re.IGNORECASE)
+"""What tells that there is one, or speaks of the only one there is."""
+_WAIT_STATES = re.compile(r"\b(\d{1,3}|zero|no)[- ]wait[- ]states?\b", re.IGNORECASE)
+"""Cycles beyond the first."""
 _ABOVE = re.compile(r"(?:\(|>)\s*(\d+)\b(?!\s*\))")
 _BELOW = re.compile(r"<\s*(\d+)\b|,\s*(\d+)\s*\)")
 _TIMES_BEFORE = re.compile(r"(\d{1,3})\s*[x×*]\s*$")
+_GLUED_TIMES = re.compile(r"(?<=[KMG]B)\s*[x×*]\s*(?=\d)")
 _TIMES_AFTER = re.compile(r"^\s*[x×*]\s*(\d{1,3})\b")
 _NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[x×*]))[-+]?\d+(?:\.\d+)?")
 
@@ -29,9 +33,10 @@ _NUMBER = re.compile(r"(?:(?<![\w.])|(?<=[x×*]))[-+]?\d+(?:\.\d+)?")
 def verdict(text: str, path: str, value: Any) -> Verdict:
     """What quoted words say about a value of a spec (plain data, in base units).
 
-    `says another` only where they name a number of the same dimension, with its unit, and none of theirs is the value.
+    `says another` only where they name a number of the same dimension, with its unit or in letters (`dual-core`), and
+    none of theirs is the value.
     """
-    text = plain_text(text)
+    text = _GLUED_TIMES.sub(" x ", plain_text(text))
     shape = shape_at(path)
     match shape.kind if shape else "any":
         case "quantity":
@@ -59,7 +64,8 @@ def _quantity(text: str, path: str, ends: list[float]) -> Verdict:
     bare = [number * factor for number in _bare_numbers(text, amounts) for factor in _factors(text, base)]
     if ends and all(any(_near(end, number) for number in (*of_dimension, *bare)) for end in ends):
         return "says it"
-    return "says another" if of_dimension and base is not None else "does not tell"
+    counted = base is None and any(amount.spoken and amount.unit is None for amount in amounts)
+    return "says another" if counted or (of_dimension and base is not None) else "does not tell"
 
 
 def _in_base(text: str, amount: Amount, base: Unit | None) -> Iterator[float]:
@@ -84,7 +90,11 @@ def _bare_numbers(text: str, amounts: tuple[Amount, ...]) -> list[float]:
     An end that does not belong to its interval, `(0, 7]`, also stands for the whole number next to it.
     """
     words = [number for amount in amounts if amount.unit is None for number in amount.values]
+    for amount in amounts:
+        if amount.unit is not None:
+            text = text[: amount.start] + " " * (amount.end - amount.start) + text[amount.end :]
     beside = [float(match[1]) + 1 for match in _ABOVE.finditer(text)]
+    beside += [float(match[1] if match[1].isdigit() else 0) + 1 for match in _WAIT_STATES.finditer(text)]
     beside += [float(match[1] or match[2]) - 1 for match in _BELOW.finditer(text)]
     return [*words, *beside, *(float(match[0]) for match in _NUMBER.finditer(text)), *map(float, _whole_numbers(text))]
 

@@ -12,6 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.intake import read_safely
 from hwdoc_ingest.manual_checks import check_against
+from hwdoc_ingest.manual_values import agree, verdict
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.cli import validator
 from metainfer_core.errors import InputError
@@ -102,7 +103,7 @@ PLANTED = [
     # code, severity, what is replaced, by what, words of the message, line that is named
     ("HW014", "error", "size_bytes: 512 KiB", "size_bytes: 1 MiB", "is 1 MiB, but the words", "size_bytes: 1 MiB"),
     ("HW014", "error", "clock_hz: {max: 1.8 GHz}", "clock_hz: {max: 2.4 GHz}", "up to 1.8 GHz", "clock_hz: {max"),
-    ("HW014", "error", "cores: 2", "cores: 4", "page 2 of tarn.pdf says 2", "cores: 4"),
+    ("HW014", "error", "cores: 2", "cores: 4", "'Dual-core Arm Cortex-A55 processor'", "cores: 4"),
     ("HW014", "error", "tops: 2}", "tops: 20}", "'NPU with 2 TOPS of computing power'", "tops: 20"),
     ("HW014", "warning", "assumed:\n", "assumed:\n  compute_units.cortex_a55.l1d_cache.size_bytes: "
      "{value: 16 KiB, reason: guess}\n", "assumed to be 16 KiB, but page 2 of tarn.pdf says 64 KiB", "guess"),
@@ -325,3 +326,51 @@ def test_the_command_takes_documents(clean, manual, tmp_path, monkeypatch, capsy
     assert ended.value.code == 1
     assert answer["with_manual"] is True
     assert [finding["code"] for finding in answer["findings"] if finding["severity"] == "error"] == ["HW014"]
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value", "said"),
+    [
+        ("512KB L2", "l2_cache.size_bytes", {"typ": 524288.0}, "says it"),
+        ("512KB L2", "l2_cache.size_bytes", {"typ": 1048576.0}, "says another"),
+        ("Embedded 384KBx3 internal buffer", "memories.npu_sram.size_bytes", {"typ": 1179648.0}, "says it"),
+        ("Max frequency | RK3399 | 1.4 | GHz", "compute_units.a53.clock_hz", {"max": 1.4e9}, "says it"),
+        ("Max frequency | RK3399 | 1.4 | GHz", "compute_units.a53.clock_hz", {"max": 1.8e9}, "does not tell"),
+        ("cache-size = <0x80000>;", "l2_cache.size_bytes", {"typ": 524288.0}, "says it"),
+        ("2.2-2.4 GHz", "compute_units.a76.clock_hz", {"min": 2.2e9, "max": 2.4e9}, "says it"),
+        ("2.2-2.4 GHz", "compute_units.a76.clock_hz", {"min": 2.0e9, "max": 2.4e9}, "says another"),
+        ("dual-core Cortex-A72", "compute_units.a72.cores", 2, "says it"),
+        ("an embedded microprocessor", "compute_units.cpu.cores", 1, "says it"),
+        ("height ∈ (0, 7]", "compute_units.npu.operators.limits.MaxPool.in_height", {"min": 1, "max": 7}, "says it"),
+        ("height ∈ (0, 7]", "compute_units.npu.operators.limits.MaxPool.in_height", {"min": 1, "max": 8},
+         "does not tell"),
+        ("0 wait state memory access", "memories.l1.latency_cycles", {"typ": 1.0}, "says it"),
+        ("reg = <0x0 0xff6d0000 0x0 0x4000>;", "mmio_bases.dma", "0xff6d0000", "says it"),
+        ('compatible = "arm,cortex-a53";', "compute_units.a53.core_type", "Cortex-A53", "says it"),
+        ("DDR3/DDR3L/LPDDR3", "memories.dram.types", ["DDR3", "LPDDR3"], "says it"),
+        ("DDR3/DDR3L/LPDDR3", "memories.dram.types", ["DDR3", "LPDDR5"], "does not tell"),
+        ("12±1 cycles", "l1_cache.latency_cycles", {"min": 11.0, "typ": 12.0, "max": 13.0}, "says it"),
+        ("32 bits wide", "memories.dram.width_bits", 32, "says it"),
+        ("32 bytes wide", "memories.dram.width_bits", 32, "says another"),
+    ],
+)  # fmt: skip
+def test_what_quoted_words_say_of_a_value(text, path, value, said):
+    assert verdict(text, path, value) == said
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "same"),
+    [
+        ({"typ": 3.0}, {"min": 2.0, "max": 4.0}, True),
+        ({"typ": 5.0}, {"min": 2.0, "max": 4.0}, False),
+        ({"max": 1.8e9}, {"max": 1.8e9, "min": 1e6}, True),
+        ({"max": 1.8e9}, {"max": 2.0e9}, False),
+        (["int8"], ["int8", "int16"], True),
+        (["int8"], ["int16"], False),
+        ("Cortex-A53", "cortex a53", True),
+        (4, 4.0, True),
+        (4, 5, False),
+    ],
+)
+def test_readings_that_agree(ours, theirs, same):
+    assert agree(ours, theirs) is same
