@@ -40,6 +40,11 @@ def turn(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
+def is_new(descriptor: int) -> bool:
+    """Whether nothing was ever written down."""
+    return os.fstat(descriptor).st_size == 0
+
+
 def write_checkpoint(descriptor: int, path: Path, head: LogHead) -> None:
     """Adds one line, in one's turn.
 

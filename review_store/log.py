@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Engine, Row
 
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.values import canonical_json, sha256
-from review_store.checkpoints import turn, write_checkpoint
+from review_store.checkpoints import is_new, turn, write_checkpoint
 from review_store.database import open_engine, store_errors, writing
 from review_store.events import Event, read_event
 from review_store.tables import EVENT, VALUE
@@ -66,6 +66,8 @@ class EventLog:
             values: Canonical bytes that the events speak of by digest.
         """
         with turn(self.checkpoints) as checkpoints:
+            if is_new(checkpoints) and self.head().seq == 0:  # so that there is one even if the power goes right after
+                write_checkpoint(checkpoints, self.checkpoints, LogHead(seq=0, hash=GENESIS))
             outcome = self._append(stream, events, versions or {}, stream_version, values)
             if not isinstance(outcome, Conflict) and outcome:
                 write_checkpoint(checkpoints, self.checkpoints, LogHead(seq=outcome[-1].seq, hash=outcome[-1].hash))

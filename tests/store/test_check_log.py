@@ -145,6 +145,13 @@ def test_line_that_a_killed_writer_left_half_written_is_no_fault_once_others_wro
     again.close()
 
 
+def test_power_lost_between_the_first_event_and_its_checkpoint_is_no_fault(log):
+    say(log, POLICY, "bob", CONV_0, "approve")
+    first, *_ = log.checkpoints.read_bytes().splitlines(keepends=True)
+    log.checkpoints.write_bytes(first)
+    assert check_log(log) == ()
+
+
 def test_deleted_record_is_found(full):
     full.close()
     for path in full.path.parent.glob("review.db*"):
