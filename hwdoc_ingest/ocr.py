@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -102,15 +102,25 @@ class Tesseract:
         data = pytesseract.image_to_data(
             image[:, :, ::-1], lang=languages, timeout=120, output_type=pytesseract.Output.DICT
         )
+        rows = [dict(zip(data, row, strict=True)) for row in zip(*data.values(), strict=True)]
+        lines = {_line(row): row for row in rows if row["level"] == _LINE_LEVEL}
         words = []
-        for text, sure, left, top, width, height in zip(
-            data["text"], data["conf"], data["left"], data["top"], data["width"], data["height"], strict=True
-        ):
-            if text.strip() and float(sure) >= 0:
-                right, bottom = left + width, top + height
+        for row in rows:
+            if row["text"].strip() and float(row["conf"]) >= 0:
+                line = lines[_line(row)]  # its height, for a word's own box ends at its letters
+                left, right = row["left"], row["left"] + row["width"]
+                top, bottom = line["top"], line["top"] + line["height"]
                 corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-                words.append(SeenWord(plain_text(text), corners, float(sure) / 100))
+                words.append(SeenWord(plain_text(row["text"]), corners, float(row["conf"]) / 100))
         return words
+
+
+_LINE_LEVEL = 4
+
+
+def _line(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Which line a row of Tesseract's table belongs to."""
+    return row["block_num"], row["par_num"], row["line_num"]
 
 
 @lru_cache(maxsize=1)

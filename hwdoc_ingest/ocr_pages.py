@@ -15,6 +15,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
+from hwdoc_ingest.ocr_spaces import keep_apart
 from hwdoc_ingest.ocr_spelling import mend_quantities
 from hwdoc_ingest.page_filter import can_matter
 from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
@@ -94,7 +95,8 @@ def _ink(handle: pypdfium2.PdfPage, page: Page, words: Sequence[Word]) -> npt.ND
     """What is dark on the page and not covered by its text layer, at LOOK_DPI."""
     scale = _scale(page, LOOK_DPI)
     gray = render(handle, scale).mean(axis=2)
-    ink: npt.NDArray[np.bool_] = gray < min(160.0, float(gray.mean()) - 30)
+    paper, darkest = float(np.median(gray)), float(np.percentile(gray, 0.5))
+    ink: npt.NDArray[np.bool_] = gray < paper - max(25.0, 0.4 * (paper - darkest))
     for word in words:
         left, top, right, bottom = (int(edge * scale) for edge in word.box)
         ink[max(0, top - 1) : bottom + 2, max(0, left - 1) : right + 2] = False
@@ -154,7 +156,7 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tupl
     every = [word for word in engine.read(image) if word.text.strip()]
     seen = [word for word in every if word.sure >= CERTAIN]
     angle = skew(seen)
-    read = mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen])
+    read = keep_apart(mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen]))
     kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
     rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
     straight = Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)

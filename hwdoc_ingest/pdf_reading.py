@@ -9,6 +9,7 @@ from pathlib import Path
 from hwdoc_ingest.bind import bind
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
+from hwdoc_ingest.ocr_spaces import mend_spaces
 from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.operator_tables import read_operator_tables
 from hwdoc_ingest.pages import Page, PdfFile
@@ -90,7 +91,7 @@ def read_pages(
 
 def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
     """What the pages of one document seem to say, weighed against each other."""
-    found = document_statements(drop_furniture(mend_names(pages)), progress)
+    found = document_statements(drop_furniture(mend_names(mend_spaces(pages))), progress)
     numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []
     for statement, spans in zip(found, tagger.tag(found), strict=True):
