@@ -281,3 +281,29 @@ def test_override_that_expired_is_refused_and_one_that_holds_is_told():
     assert told[2] == (
         "1 actions are not as proposed: quantize@conv_0 (by eve until 2026-12-31T23:59:59Z: too coarse)."
     )
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "..\\x", "a/../../x", "", ".", ".."])
+def test_fault_25_names_of_data_files_that_lead_elsewhere(tmp_path, name):
+    """Refused whether or not there is such a file, so that nothing outside decides what is read."""
+    (tmp_path / "inner").mkdir()
+    path = write_net(tmp_path / "inner", location="w.bin")
+    proto = onnx.load(path, load_external_data=False)
+    proto.graph.initializer[0].external_data[0].value = name
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(InputError) as refusal:
+        load_model(path)
+    assert "w" in refusal.value.what + refusal.value.why
+
+
+def test_fault_25_names_that_differ_in_their_case_are_two_files(tmp_path):
+    """Where a file system takes them for one, the other file's bytes are read, and the digest is another."""
+    path = write_net(tmp_path, location="w.bin")
+    digest = load_model(path).digest
+    proto = onnx.load(path, load_external_data=False)
+    proto.graph.initializer[0].external_data[0].value = "W.bin"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(InputError):
+        load_model(path)
+    (tmp_path / "W.bin").write_bytes((tmp_path / "w.bin").read_bytes())
+    assert load_model(path).digest != digest
