@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hwdoc_ingest.draft import draft
+from hwdoc_ingest.draft import draft, of_chip
 from hwdoc_ingest.fields import candidate_json
 from hwdoc_ingest.growing_draft import GrowingDraft
 from hwdoc_ingest.read_many import read_many
@@ -57,6 +57,11 @@ def ingest(
     growing = GrowingDraft(chip.strip(), so_far) if so_far else None
     with console.progress("ingest") as progress:
         outcomes = read_many(documents, progress, workers, growing)
+    if chip.strip():
+        outcomes = [
+            of_chip(outcome, chip.strip(), known_as) if isinstance(outcome, Reading) else outcome
+            for outcome in outcomes
+        ]
     readings = [outcome for outcome in outcomes if isinstance(outcome, Reading)]
     if len(documents) == 1 and isinstance(outcomes[0], MetaInferError):
         raise outcomes[0]

@@ -23,18 +23,14 @@ def draft(chip: str, readings: Sequence[Reading], known_as: str | None = None) -
         readings: What its documents say.
         known_as: Its name in documents that speak of several chips, where that is another.
     """
-    names = tuple(_plain_name(name) for name in (chip, known_as) if name)
+    readings = [of_chip(reading, chip, known_as) for reading in readings]
     keys = [reading.key for reading in readings]
     if len(set(keys)) != len(keys):
         raise DefectError(f"Two documents have the same key: {sorted(keys)}.")
-    merged = [candidate for reading in readings for candidate in merge(_of_chip(reading.candidates, names))]
+    merged = [candidate for reading in readings for candidate in merge(reading.candidates)]
     sources = {reading.key: reading.source for reading in readings}
     merged.sort(key=lambda candidate: (candidate.field, candidate.instance or "", rank(sources[candidate.source])))
-    notes = (
-        f"{reading.key}: {note}"
-        for reading in readings
-        for note in (*reading.notes, *_left_out(reading.candidates, names))
-    )
+    notes = (f"{reading.key}: {note}" for reading in readings for note in reading.notes)
     return SpecDraft(chip=chip, sources=sources, candidates=tuple(merged), notes=(*notes, *decisions(sources, merged)))
 
 
@@ -43,24 +39,25 @@ def _plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _of_chip(candidates: Iterable[Candidate], names: Sequence[str]) -> Iterable[Candidate]:
-    """The candidates that are not said of other chips only."""
-    return (
-        candidate
-        for candidate in candidates
-        if candidate.chips is None or any(_plain_name(each) in names for each in candidate.chips)
-    )
+def of_chip(reading: Reading, chip: str, known_as: str | None = None) -> Reading:
+    """What a document says of a chip: what it says of other chips only is left out, with a note that names them.
 
-
-def _left_out(candidates: Sequence[Candidate], names: Sequence[str]) -> Iterable[str]:
-    """A note on what was said of other chips, naming them."""
-    chips = [candidate.chips for candidate in candidates if candidate.chips is not None]
-    other = [each for each in chips if not any(_plain_name(name) in names for name in each)]
+    Args:
+        reading: What the document says.
+        chip: The chip's name.
+        known_as: Its name in this document, where that is another.
+    """
+    names = tuple(_plain_name(name) for name in (chip, known_as) if name)
+    parted = [candidate.chips for candidate in reading.candidates if candidate.chips is not None]
+    other = [chips for chips in parted if not any(_plain_name(each) in names for each in chips)]
     if not other:
-        return
-    named = ", ".join(dict.fromkeys("/".join(each) for each in other))
-    hint = "" if len(other) < len(chips) else " None of these is this chip; --known-as gives its name in the document."
-    yield f"{len(other):,} statements on other chips are left out ({named}).{hint}"
+        return reading
+    named = ", ".join(dict.fromkeys("/".join(chips) for chips in other))
+    hint = "" if len(other) < len(parted) else " None of these is this chip; --known-as gives its name in the document."
+    note = f"{len(other):,} statements on other chips are left out ({named}).{hint}"
+    left_out = set(other)
+    kept = tuple(each for each in reading.candidates if each.chips is None or each.chips not in left_out)
+    return Reading(**{**reading.__dict__, "candidates": kept, "notes": (*reading.notes, note)})
 
 
 def merge(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

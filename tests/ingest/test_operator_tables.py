@@ -10,7 +10,7 @@ import pytest
 from operator_pages import drawn_table, outline, plain_table
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.draft import draft
+from hwdoc_ingest.draft import draft, of_chip
 from hwdoc_ingest.operator_tables import read_operator_tables
 from hwdoc_ingest.pages import Page, PdfFile
 from hwdoc_ingest.pdf_reading import read_pdf_bytes
@@ -167,6 +167,8 @@ def test_a_draft_holds_what_is_said_of_its_chip(chip: str, known_as: str | None,
     (note,) = [note for note in made.notes if "other chips" in note]
     assert ("--known-as" in note) is not kept
     assert "ZK10" in note
+    own = of_chip(reading, chip, known_as)
+    assert draft(chip, [own], known_as) == made  # what the answer of the command holds, the draft holds too
 
 
 def test_accepted_rules_stand_typed_in_the_spec_with_page_and_words(tmp_path: Path) -> None:
