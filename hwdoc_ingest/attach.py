@@ -29,6 +29,11 @@ RUNS = re.compile(
     re.IGNORECASE,
 )
 """What runs at a frequency; elsewhere `at 800 MHz` is a condition."""
+SERIES = re.compile(
+    r"(?:.\s*\([^()]{1,24}\)\s*(?:,|;|or|and|/)\s*(?:and\s+)?|.?\)\s*(?:,|and"
+    r"|or)\s*(?:the\s+)?[A-Za-z][\w-]{0,16}\s*\()",
+    re.IGNORECASE | re.DOTALL,
+)
 PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)
 """A number beside it tells of a part, not of the whole."""
 BARE_SIZE = re.compile(
@@ -61,6 +66,7 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
         return
     active = [rule for rule in rules if rule.dimension in dimensions and applies(rule, tagged)]
     parameters = tagged.of("parameter")
+    previous: Attached | None = None
     for amount in tagged.amounts:
         options = [
             option
@@ -71,11 +77,23 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
         if options and not _is_condition(tagged, amount):
             best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
             yield best
+            previous = best
             yield from (
                 o
                 for o in options
                 if o.cost <= best.cost + 1.5 and o.rule.field != best.rule.field and _joint(tagged, o, best)
             )
+        elif previous and _goes_on(tagged, previous.amount, amount) and _plausible(previous.rule, amount):
+            previous = Attached(previous.rule, amount, previous.start, amount.end, previous.cost + 1)
+            yield previous
+
+
+def _goes_on(tagged: Tagged, first: Amount, second: Amount) -> bool:
+    """Whether two values with variants in parentheses share a name: `3 MHz (A) or 5 MHz (B)`."""
+    if first.dimension != second.dimension:
+        return False
+    between = tagged.text[first.end : second.start]
+    return bool(SERIES.fullmatch(tagged.text[first.end - 1 : first.end] + between))
 
 
 def _is_condition(tagged: Tagged, amount: Amount) -> bool:
@@ -146,6 +164,8 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if (ahead and amount.dimension == "count" and re.match(r"\s*of\b", gap)) or PART_OF.search(
         text[max(0, start - 40) : start]
     ):
+        return None
+    if opened and re.search(r"\(\s*(?:for|at|when|with|@)\s*$", gap, re.IGNORECASE):
         return None
     if opened and ")" not in text[amount.start : amount.end] and OWN_USE.match(text[amount.end :]):
         return None

@@ -72,6 +72,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that only names a table, a section or a version."""
+_VARIANT = re.compile(r"^\s*\((?=[^()]*\d)(?=[^()]*[A-Za-z])[^()]{1,20}\)")
+"""A part's number or a speed in parentheses after a value."""
 _TOLERANCE = re.compile(r"^\s*(?:±|\+/?-|\+\s?/\s?-)?\s*$")
 
 
@@ -176,11 +178,16 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             break
         if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:
             return [*group, following], "sum"
-        if not _LIST.match(between):
+        if not _LIST.match(between) or _each_of_a_variant(text, between, following):
             break
         group.append(following)
         form = "list"
     return group, form  # type: ignore[return-value]
+
+
+def _each_of_a_variant(text: str, between: str, following: _Token) -> bool:
+    """Whether two numbers each carry a part or a speed of their own: `3 MHz (X85-1) or 5 MHz (X85-2)`."""
+    return bool(_VARIANT.match(between) and _VARIANT.match(text[following.end :]))
 
 
 def _is_tolerance(between: str) -> bool:

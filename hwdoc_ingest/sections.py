@@ -147,7 +147,8 @@ def _sentences(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: 
         run.append(word)
         following = words[index + 1].text if index + 1 < len(words) else "A"
         ends = _END.search(word.text) and not _ABBREVIATION.search(word.text) and not DOT_LEADER.search(word.text)
-        if ends and not following[0].islower():
+        leads = not word.text.strip(".…") or not following.strip(".…")  # the dots between a name and its value
+        if ends and not leads and not following[0].islower():
             yield sentence(page, run, path, by_ocr)
             run = []
     if run:

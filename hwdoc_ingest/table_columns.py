@@ -36,6 +36,8 @@ UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|
 CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
+FOOTNOTE = re.compile(r"\s?(?:\[\d{1,2}\]|\(\d{1,2}\)|\*+)(?=\s|$)")
+"""A mark that sends the reader to a note below the table."""
 MAX_ROW_GAP = 3.2
 """Line pitches of white that end a table without rulings."""
 
@@ -81,7 +83,7 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
             bottom, at = _body_end(page, rows, 0, open_table.columns, rows[0][0].box[1] - 2)
             tables.append(replace(open_table, top=rows[0][0].box[1] - 1, bottom=bottom))
     while at < len(rows):
-        if _is_header(rows[at]):
+        if _is_header(rows[at]) or _is_header_below_caption(rows, at):
             columns, last = _columns(rows, at, page)
             top = max(line.base for line in rows[last])
             bottom, following = _body_end(page, rows, last + 1, columns, top)
@@ -103,6 +105,20 @@ def _is_header(line: list[Line]) -> bool:
     strong = sum(bool(STRONG_HEADER.match(word)) for word in words)
     pieces = len(_header_pieces(line))
     return pieces >= 2 and strong >= 1 and known >= 2 and known >= 0.6 * len(words)
+
+
+def _is_header_below_caption(rows: list[list[Line]], at: int) -> bool:
+    """Whether a row right below a caption heads columns, though few of its words are usual in headers."""
+    titles = [" ".join(piece.text for piece in row) for row in rows[max(0, at - 3) : at]]
+    words = [word.text.strip("()[]") for piece in rows[at] for word in piece.words if not word.raised]
+    known = sum(bool(HEADER_WORD.match(word)) for word in words)
+    return (
+        any(CAPTION.match(title) for title in titles)
+        and len(rows[at]) >= 3
+        and len(words) <= 12
+        and known >= max(2, 0.3 * len(words))
+        and not any(NUMBER.match(word) or PLACEHOLDER.match(word) for word in words)
+    )
 
 
 def _header_pieces(line: list[Line]) -> list[list[Word]]:
@@ -199,7 +215,7 @@ def _group_row(rows: list[list[Line]], at: int, columns: list[Column]) -> list[s
         left, right = columns[members[0]].left, columns[members[-1]].right
         over = [p for p in above if left - 5 < (p.box[0] + p.box[2]) / 2 < right + 5 and not HEADER_WORD.match(p.text)]
         for i in members:
-            groups[i] = " ".join(piece.text for piece in over)
+            groups[i] = FOOTNOTE.sub("", " ".join(piece.text for piece in over)).strip()
     return groups
 
 

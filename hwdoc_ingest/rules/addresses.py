@@ -27,6 +27,12 @@ _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
 _RESET = re.compile(
     rf"\b(?:reset (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)", re.IGNORECASE
 )
+_PROSE = re.compile(
+    r"^(?:the|this|these|an?|in|from|for|when|if|addresses|values?)\b|\b(?:from|at|to|addresses|is|are|of"
+    r"|between)$|=",
+    re.IGNORECASE,
+)
+"""A range of addresses inside a sentence has no name of its own."""
 _STARTS = re.compile(
     rf"\breset\b.{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
     rf"|to)\b[^.;|]{{0,24}}?(?P<at>{HEX})",
@@ -52,6 +58,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     yield from _map_row(tagged)
     yield from _offsets(tagged)
     yield from _reset(tagged)
+    yield from _vector_cells(tagged)
     text, match = tagged.text, _VECTOR.match(tagged.text)
     if match and re.search(
         r"interrupt|vector|restart|priority|address",
@@ -70,6 +77,21 @@ def find(tagged: Tagged) -> Iterator[Found]:
             )
 
 
+def _vector_cells(tagged: Tagged) -> Iterator[Found]:
+    """A row of a table of interrupts: the name in its first cell, the address in a cell whose header says so."""
+    cells = tagged.statement.cells
+    if not cells or not re.search(r"interrupt|exception|restart|vector", tagged.path_text, re.IGNORECASE):
+        return
+    name = tagged.statement.cell_text(cells[0]).strip()
+    addressed = [cell for cell in cells[1:] if re.search(r"address|vector", cell.header, re.IGNORECASE)]
+    for cell in addressed if re.fullmatch(r"[A-Z][A-Z0-9 .]{1,12}", name) else ():
+        text = tagged.statement.cell_text(cell).strip()
+        if re.fullmatch(r"[\dA-F]{2,4}H", text):
+            yield Found(
+                "interrupts.vector", cell.start, cell.end, address(hex_number(text)), instance=name, sureness=0.85
+            )
+
+
 def _map_row(tagged: Tagged) -> Iterator[Found]:
     match = _RANGE.match(tagged.text)
     if not match:
@@ -83,7 +105,7 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         or len(name) > 70
         or _RESERVED.search(name)
         or re.search(r"\balias", tagged.path_text, re.IGNORECASE)
-        or (len(_HEX.findall(tagged.text)) > 3 and not tagged.statement.is_row)
+        or (not tagged.statement.is_row and (len(_HEX.findall(tagged.text)) > 3 or _PROSE.search(name)))
     ):
         return
     label = re.sub(r"\s*\((?=[^()]*\d\s?[kKMG]i?B|[^()]*[:,]).*\)\s*$", "", name.split("|")[0]).strip()
@@ -107,6 +129,7 @@ def _block_name(tagged: Tagged, match: re.Match[str]) -> str:
         if _NAME_HEADER.search(cell.header) and _WORDS.search(text) and not _SIZE.fullmatch(text):
             return text
     parts = [part.strip(" |:") for part in (match["name"] or match["after"]).split("|")]
+    parts = [re.sub(r"^\([^()]*\)\s*:?\s*(?:corresponds to\s+)?", "", part, flags=re.IGNORECASE) for part in parts]
     return next((p for p in parts if _WORDS.search(p) and not _SIZE.fullmatch(p) and not _HEX.fullmatch(p)), "")
 
 

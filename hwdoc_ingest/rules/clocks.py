@@ -106,7 +106,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=2e8,
         gap_words=4,
         instance=instances.label_of_row,
-        forbids=words(r"\bRC\b|internal fast|ring osc|RTC|tuning fork|±|ppm"),
+        forbids=words(r"\bRC|internal fast|ring osc|RTC|tuning fork|±|ppm|capacit|\bbelow\b|\babove\b|[<>]"),
         sureness=0.88,
     ),
     QuantityRule(

@@ -52,7 +52,7 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.8,
         forbids=words(
             r"SPI|PPI|GPIO|timer|external interrupt|shared|private|\bDMA\b|DMAC|software|\bnon-maskable"
-            r"|per core|each|UART|internal"
+            r"|per core|each|UART|internal|beyond|expansion|expand"
         ),
     ),
     QuantityRule(
@@ -75,6 +75,7 @@ RULES: tuple[QuantityRule, ...] = (
         after=False,
         sureness=0.8,
         context=_GIC,
+        forbids=words(r"\b(?:is|being) (?:the )?(?:lowest|highest)\b|^\W*\d+\s?\.\."),
     ),
     QuantityRule(
         "interrupts.vectors_count",

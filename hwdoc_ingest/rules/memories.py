@@ -6,7 +6,8 @@ from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import QuantityRule, words
 
 _OUTSIDE = words(
-    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|cache (?:data |tag )?(?:RAM"
+    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|comprising|designated as"
+    r"|\barea \d|cache (?:data |tag )?(?:RAM"
     r"|memory|SRAM)|caches? (?:uses?|consists?)"
 )
 _BUFFERS = words(r"FIFO|USB|UART|ethernet|endpoint|mailbox|video|display|framebuffer|palette")

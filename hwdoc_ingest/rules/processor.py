@@ -195,6 +195,7 @@ RULES: tuple[QuantityRule, ...] = (
         "latency.instruction_cycles",
         "cycles",
         words(r"\binstructions take\b|\bmost instructions\b"),
+        forbids=words(r"\bstages?\b"),
         low=1,
         high=100,
         gap_words=2,
@@ -236,7 +237,7 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _COUNT = (
-    r"(?:(\d{1,3})\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten"
+    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten"
     r"|twelve)\b)[ -]*)"
 )
 _CORES = re.compile(
