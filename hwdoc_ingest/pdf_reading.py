@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hwdoc_ingest.bert.encoder import shipped as encoder
+from hwdoc_ingest.bert.second_opinion import confirmed
 from hwdoc_ingest.bind import bind
+from hwdoc_ingest.calibration import Evidence, gather
+from hwdoc_ingest.calibration import shipped as calibrated
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spaces import mend_spaces
@@ -90,15 +94,32 @@ def read_pages(
 
 
 def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
-    """What the pages of one document seem to say, weighed against each other."""
+    """What the pages of one document seem to say, each with its chance of being right."""
+    calibration = calibrated()
+    return tuple(
+        Candidate(**{**candidate.__dict__, "confidence": calibration.chance(evidence)})
+        for candidate, evidence in weighed_candidates(pages, key, progress, tagger)
+    )
+
+
+def weighed_candidates(
+    pages: Sequence[Page], key: str, progress: Progress, tagger: Tagger | None = None
+) -> list[tuple[Candidate, Evidence]]:
+    """What the pages seem to say, weighed against each other, with what speaks for it."""
+    tagger = tagger or RuleTagger(PARAMETERS)
     found = document_statements(drop_furniture(mend_names(mend_spaces(pages))), progress)
     numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []
+    origins: dict[tuple[object, str, str], Statement] = {}
     for statement, spans in zip(found, tagger.tag(found), strict=True):
         page = numbered[statement.page]
-        for candidate in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
-            candidates.append(_on_page(candidate, page))
-    return weigh(candidates)
+        for bound in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
+            candidate = _on_page(bound, page)
+            candidates.append(candidate)
+            origins.setdefault((candidate.page, candidate.field, candidate.text), statement)
+    kept = weigh(candidates)
+    borne_out = confirmed(encoder(), kept, [origins[each.page, each.field, each.text] for each in kept])
+    return list(zip(kept, gather(kept, borne_out), strict=True))
 
 
 def _on_page(candidate: Candidate, page: Page) -> Candidate:

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     import onnxruntime as ort
 
 WEIGHTS = "constraint_tagger.onnx"
-BATCH_TOKENS = 2048
-"""Most tokens of one batch, padding included; more is not faster and takes memory."""
-THREADS = 2
-"""Fixed, so that the sums of a matrix product are always made in the same order."""
-PADDING = 0
+THREADS = 1
+"""Fixed and few: a statement is small, and the sums of a matrix product are always made in the same order."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -59,25 +56,17 @@ class Encoder:
         return context(self.words, path, text, cells)
 
     def read(self, contexts: Sequence[Context]) -> list[Opinion]:
-        """The opinions on some statements, in their order; statements of like length are read together."""
-        opinions: dict[int, Opinion] = {}
-        for group in _groups(contexts):
-            longest = max(len(contexts[at].ids) for at in group)
-            ids = np.full((len(group), longest), PADDING, np.int64)
-            mask = np.zeros((len(group), longest), np.int64)
-            for line, at in enumerate(group):
-                ids[line, : len(contexts[at].ids)] = contexts[at].ids
-                mask[line, : len(contexts[at].ids)] = 1
-            roles, fields, kinds = self.session.run(None, {"ids": ids, "mask": mask})
-            for line, at in enumerate(group):
-                own = slice(0, len(contexts[at].ids))
-                opinions[at] = Opinion(
-                    contexts[at].places,
-                    _chances(roles[line, own]),
-                    _chances(fields[line, own]),
-                    _chances(kinds[line]),
-                )
-        return [opinions[at] for at in range(len(contexts))]
+        """The opinions on some statements, in their order.
+
+        Each is read alone: the eight-bit steps of a layer are set by all that is in a batch, and what one statement
+        means must not depend on which others are read beside it.
+        """
+        return [self._read_one(each) for each in contexts]
+
+    def _read_one(self, context: Context) -> Opinion:
+        ids = np.array([context.ids], np.int64)
+        roles, fields, kinds = self.session.run(None, {"ids": ids, "mask": np.ones_like(ids)})
+        return Opinion(context.places, _chances(roles[0]), _chances(fields[0]), _chances(kinds[0]))
 
 
 def load(weights: bytes) -> Encoder:
@@ -104,17 +93,6 @@ def load(weights: bytes) -> Encoder:
 def shipped() -> Encoder:
     """The encoder of this package."""
     return load(files(__package__).joinpath(WEIGHTS).read_bytes())
-
-
-def _groups(contexts: Sequence[Context]) -> list[list[int]]:
-    """Positions of statements of like length, each group of few enough tokens."""
-    groups: list[list[int]] = []
-    for at in sorted(range(len(contexts)), key=lambda at: (len(contexts[at].ids), at)):
-        length = len(contexts[at].ids)
-        if not groups or (len(groups[-1]) + 1) * length > BATCH_TOKENS:
-            groups.append([])
-        groups[-1].append(at)
-    return groups
 
 
 def _chances(scores: Floats) -> Floats:

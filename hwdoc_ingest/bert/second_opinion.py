@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hwdoc_ingest.bert.encoder import Encoder, Opinion
-from hwdoc_ingest.bert.labels import NO_FIELD, ROLES
+from hwdoc_ingest.bert.labels import NO_FIELD, ROLES, Kind
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged
 from hwdoc_ingest.statement import Statement
@@ -21,6 +21,11 @@ from metainfer_core.spec.draft import Candidate
 BOUNDS = ("min", "typ", "max")
 FINDS_FROM = 0.97
 """How sure the encoder must be of a number's field where no rule speaks."""
+MAYBE_NOTHING = 0.3
+SURELY_ELSEWHERE = 0.5
+"""Most that a confirmed number may be about no field, and its statement about another chip or the past."""
+ELSEWHERE: tuple[Kind, ...] = ("other_chip", "example", "history", "ordering")
+"""Statements that say nothing of the chip as it is."""
 DIGITS = 2
 """Chances are rounded so: machines differ in the last digits of a sum."""
 
@@ -48,17 +53,32 @@ class Second:
         chances = self.opinion.fields[tokens].mean(0)
         return self.encoder.fields[int(chances.argmax())], round(float(chances.max()), DIGITS)
 
-    def agrees_with(self, candidate: Candidate) -> float | None:
-        """The chance that a number of the candidate is about the candidate's field; None where it cannot be told."""
+    def confirms(self, candidate: Candidate) -> bool:
+        """Whether the words bear out a candidate that says a number; one that says a name or an address is not asked.
+
+        They do when the number stands in the statement, the encoder holds it for a property that has a field, and the
+        statement for one about the chip as it is. Which field it is about is left to the rules, which tell like fields
+        apart more sharply. A field that the encoder does not know is not confirmed.
+        """
         numbers = [n for key in ("value", *BOUNDS) for n in _numbers(getattr(candidate, key))]
-        chances = [
+        if not numbers:
+            return True
+        if candidate.field not in self.encoder.fields or self.elsewhere > SURELY_ELSEWHERE:
+            return False
+        nothing = [
             chance
             for amount in find_amounts(self.statement.text)
-            if any(_is_same(value, number) for value in amount.values for number in numbers)
-            for chance in [self.chance(candidate.field, amount)]
+            if any(is_same_but_unit(value, number) for value in amount.values for number in numbers)
+            for chance in [self.chance(NO_FIELD, amount)]
             if chance is not None
         ]
-        return max(chances, default=None)
+        return min(nothing, default=1.0) <= MAYBE_NOTHING
+
+    @property
+    def elsewhere(self) -> float:
+        """The chance that the statement is not about the chip as it is."""
+        chances = dict(zip(self.encoder.kinds, self.opinion.kinds, strict=True))
+        return round(float(sum(chances[kind] for kind in ELSEWHERE)), DIGITS)
 
     def spans(self) -> tuple[Span, ...]:
         """The words that play a role, each stretch with how sure the encoder is of it."""
@@ -135,7 +155,7 @@ def _numbers(value: object) -> list[float]:
     return [float(item) for item in items if isinstance(item, int | float) and not isinstance(item, bool)]
 
 
-def _is_same(printed: float, number: float) -> bool:
+def is_same_but_unit(printed: float, number: float) -> bool:
     """Whether a printed number is a candidate's but for the unit, which may stand in another cell."""
     if printed == number:
         return True
@@ -147,13 +167,10 @@ def _is_same(printed: float, number: float) -> bool:
     )
 
 
-def agreements(
-    encoder: Encoder, candidates: Sequence[Candidate], statements: Sequence[Statement]
-) -> list[float | None]:
-    """For each candidate the chance that its number is about its field, by the statement that it was read in."""
+def confirmed(encoder: Encoder, candidates: Sequence[Candidate], statements: Sequence[Statement]) -> list[bool]:
+    """For each candidate whether the statement that it was read in bears it out."""
     different = list({id(each): each for each in statements}.values())
     opinions = {id(each.statement): each for each in second_opinions(encoder, different)}
     return [
-        opinions[id(statement)].agrees_with(candidate)
-        for candidate, statement in zip(candidates, statements, strict=True)
+        opinions[id(statement)].confirms(candidate) for candidate, statement in zip(candidates, statements, strict=True)
     ]

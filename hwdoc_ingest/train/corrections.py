@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hwdoc_ingest.bert.labels import NO_FIELD
+from hwdoc_ingest.bert.second_opinion import is_same_but_unit
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.train.example import Example, Mark
 from metainfer_core.errors import InputError
@@ -73,8 +74,5 @@ def _stated(text: str, candidate: dict[str, Any]) -> list[Amount]:
         value = candidate.get(key)
         items = value if isinstance(value, list) else [value]
         wanted += [float(item) for item in items if isinstance(item, int | float) and not isinstance(item, bool)]
-    return [a for a in find_amounts(text) if any(_same(v, w) for v in a.values for w in wanted)]
+    return [a for a in find_amounts(text) if any(is_same_but_unit(v, w) for v in a.values for w in wanted)]
 
-
-def _same(one: float, other: float) -> bool:
-    return abs(one - other) <= 1e-6 * max(abs(one), abs(other))
