@@ -5,15 +5,13 @@ from __future__ import annotations
 import datetime
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import alone, check_outputs, read_bytes
-from metainfer_core.policy.plain import read_policy
-from metainfer_core.policy.spec_use import Affected, affected, is_for
 from metainfer_core.spec import library
 from metainfer_core.spec.accept import Acceptance, accept
 from metainfer_core.spec.decisions import Decisions
@@ -32,6 +30,9 @@ from metainfer_core.spec.yaml_file import read_spec, save_spec
 DRAFTERS = "metainfer.drafters"
 """Entry-point group of what drafts a spec from documents: `(chip, documents, progress) -> SpecDraft`."""
 LIVE_TREE = Path("/proc/device-tree")
+
+if TYPE_CHECKING:
+    from metainfer_core.policy.spec_use import Affected
 
 SpecName = Annotated[
     str, typer.Argument(metavar="SPEC", help="Path of a spec file, or its name: rk3588, rk3588@1.0.0.")
@@ -146,6 +147,10 @@ def _reached(
     folder: Path, changes: tuple[Change, ...], old: HardwareSpec, new: HardwareSpec
 ) -> tuple[tuple[Affected, ...], list[str]]:
     """What the changes reach in the policies of a folder, and the policies made for one of the two specs."""
+    # Loaded only now: policies bring the graph and its libraries, which no other command here needs.
+    from metainfer_core.policy.plain import read_policy
+    from metainfer_core.policy.spec_use import affected, is_for
+
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder.", fix="Give the folder of policies.")
     reached: list[Affected] = []
