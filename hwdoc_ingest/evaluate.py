@@ -76,7 +76,7 @@ class BoxCheck:
             return []
         numbers = sorted({candidate["page"] for candidate, _ in found})
         pages = pages_safely(self.folder / name, numbers, self.progress)
-        missed = []
+        missed: list[Plain] = []
         for candidate, fact in found:
             page = pages.page(candidate["page"])
             words = words_in(page, candidate["box"]) if page else ""

@@ -16,7 +16,8 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding-inline: 1.75rem; }
 [data-testid="stSliderThumbValue"], [data-testid="stTab"][aria-selected="true"] *,
 [data-baseweb="tab"][aria-selected="true"] *,
-[data-testid="stButtonGroup"] :is([aria-checked="true"], [aria-pressed="true"], [data-selected="true"], [kind$="Active"]) * {
+[data-testid="stButtonGroup"]
+  :is([aria-checked="true"], [aria-pressed="true"], [data-selected="true"], [kind$="Active"]) * {
   color: light-dark(#0b63a8, #7cbcf0) !important; }
 [data-testid="stWidgetLabel"] p { color: light-dark(#10171e, #e3e8ed) !important; } /* also of a field at rest */
 </style>"""

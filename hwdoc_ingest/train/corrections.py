@@ -75,4 +75,3 @@ def _stated(text: str, candidate: dict[str, Any]) -> list[Amount]:
         items = value if isinstance(value, list) else [value]
         wanted += [float(item) for item in items if isinstance(item, int | float) and not isinstance(item, bool)]
     return [a for a in find_amounts(text) if any(is_same_but_unit(v, w) for v in a.values for w in wanted)]
-
