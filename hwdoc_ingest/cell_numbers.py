@@ -45,6 +45,20 @@ def column_is_hex(cells: Iterable[str]) -> bool:
     return len(fitting) * 10 >= len(bare) * 9 and any(not cell.isdigit() for cell in fitting)
 
 
+def steps_are_hex(cells: Iterable[str]) -> bool:
+    """Whether bare digits are hexadecimal offsets: 0, 4, 8, 10, 14 step by 4 only so."""
+    bare = [cell.translate(_MARKS) for cell in cells if cell]
+    if len(bare) < 3 or not all(cell.isascii() and cell.isdigit() for cell in bare):
+        return False
+    return all(int(cell, 16) % 4 == 0 for cell in bare) and any(int(cell) % 4 for cell in bare)
+
+
+def is_ambiguous_address(cell: str) -> bool:
+    """Whether bare digits may be an address in hex as well as in decimal: `40010000`, `4001_0000`."""
+    words = cell.translate(_MARKS)
+    return len(words) >= 6 and words.isascii() and words.isdigit()
+
+
 def bit_range(cell: str) -> tuple[int, int] | None:
     """Lowest bit and width of `[7:0]`, `7:0`, `0-7` or `5`."""
     both = _RANGE.fullmatch(cell.strip())

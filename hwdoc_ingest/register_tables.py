@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hwdoc_ingest.cell_numbers import bit_range, column_is_hex, number
+from hwdoc_ingest.cell_numbers import bit_range, column_is_hex, is_ambiguous_address, number, steps_are_hex
 from hwdoc_ingest.fields import FIELDS, address
 from metainfer_core.spec.draft import Candidate
 
@@ -14,7 +14,7 @@ _HEADERS: Mapping[str, str] = {
     "register": r"register( name)?|reg( name)?|registers|(command|cmd)( name)?|mnemonic|acronym|寄存器(名称?)?",
     "name": r"name|symbol|名称",
     "field": r"bit ?-?field( name)?|field( name)?|bit name|fields|位域(名称?)?|位名称?",
-    "offset": r"(register |reg |address )?offset( address)?|(register )?addr(ess)?|relative address|偏移(地址|量)?",
+    "offset": r"((register|reg|addr(ess)?|byte) )?offset( addr(ess)?)?|(register |relative )?addr(ess)?|偏移(地址|量)?",
     "position": r"(start )?bit ?(position|offset|index)|lsb|start bit|first bit|position|起始位",
     "last": r"msb|end bit|last bit|结束位",
     "bits": r"bits?|bit ?range|bit\(s\)|range|位",
@@ -22,16 +22,21 @@ _HEADERS: Mapping[str, str] = {
     "reset": r"(default|reset|initial|init)( value| state)?|por value|复位值|默认值",
     "access": r"(host |sw |software |bus )?access( type| mode)?|r/?w|rw|attribute|读写|访问",
     "description": r"desc(ription)?|function|meaning|描述|说明",
-    "block": r"block|peripheral|module|ip( block)?|unit|instance|模块|外设",
-    "base": r"base( addr(ess)?)?|start( addr(ess)?)?|基地址|起始地址",
-    "end": r"end( addr(ess)?)?|结束地址",
-    "irq": r"irq( ?#| number| no\.?| num| id)?|interrupt( id| number| no\.?| num)|中断号",
+    "block": r"(block|peripheral|module|ip( block)?|unit|instance|region|slave)( name)?|模块|外设",
+    "base": r"base( addr(ess)?)?|(start|from)( addr(ess)?)?|基地址|起始地址",
+    "end": r"(end|to|last)( addr(ess)?)?|结束地址",
+    "irq": r"irq( ?#| number| no\.?| num| id| line)?|(interrupt|vector|int)( id| number| no\.?| num| ?#| line)|中断号",
     "source": r"interrupt( name| source)|source|中断源?",
 }
 _ROLES = {role: re.compile(words) for role, words in _HEADERS.items()}
 _MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b", re.I)
 _BOOT = re.compile(r"boot[ _]*addr|reset[ _]*vector|boot[ _]*vector|boot[ _]*pc", re.I)
+_BASE_SAID = re.compile(r"\s*[(\[]?\b(?:hex(?:adecimal)?|0x)\b[)\]]?\s*", re.I)
+"""How a header says that the numbers below it are hexadecimal."""
+_UNIT_SAID = re.compile(r"\s*\((?:bits?|bytes?|dec(?:imal)?)\)\s*", re.I)
 _MIN_ROLES = 2
+LARGEST_OFFSET = 1 << 28
+"""An address above it is where a register stands in the whole chip, not in its block."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class _Table:
 
     columns: Mapping[str, int]
     title: str
+    hex_roles: frozenset[str] = frozenset()
+    """Roles whose header says that its numbers are hexadecimal."""
     rows: list[Row] = field(default_factory=list)
 
     def cell(self, row: Row, role: str) -> str:
@@ -64,7 +71,8 @@ class _Table:
         return all(role in self.columns for role in roles)
 
     def is_hex(self, role: str) -> bool:
-        return column_is_hex([self.cell(row, role) for row in self.rows])
+        cells = [self.cell(row, role) for row in self.rows]
+        return role in self.hex_roles or column_is_hex(cells) or (role == "offset" and steps_are_hex(cells))
 
 
 def table_candidates(rows: Sequence[Row], key: str, method: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
@@ -82,7 +90,7 @@ def header(row: Row) -> dict[str, int]:
     """The role of each column when `row` is a header, else nothing. The first column of a role wins."""
     columns: dict[str, int] = {}
     for at, cell in row.cells.items():
-        words = " ".join(re.sub(r"[_\n]+", " ", cell).split()).lower().strip(" :*.")
+        words = _header_words(cell)
         role = next((role for role, pattern in _ROLES.items() if pattern.fullmatch(words)), None)
         if role and role not in columns:
             columns[role] = at
@@ -90,6 +98,13 @@ def header(row: Row) -> dict[str, int]:
         of_field = "position" in columns or ("bits" in columns and "offset" not in columns)
         columns["field" if of_field else "register"] = columns.pop("name")
     return columns if len(columns) >= _MIN_ROLES and len(columns) * 3 >= len(row.cells) else {}
+
+
+def _header_words(cell: str) -> str:
+    words = _BASE_SAID.sub(" ", " ".join(re.sub(r"[_\n]+", " ", cell).split()))
+    whole = words.lower().strip(" :*.")
+    plain = _UNIT_SAID.sub(" ", words).lower().strip(" :*.")
+    return whole if any(pattern.fullmatch(whole) for pattern in _ROLES.values()) else plain
 
 
 def _tables(rows: Sequence[Row]) -> list[_Table]:
@@ -103,7 +118,8 @@ def _tables(rows: Sequence[Row]) -> list[_Table]:
             tables.append(_Table({}, ""))
         columns = header(row)
         if columns:
-            tables.append(_Table(columns, title))
+            said = frozenset(role for role, at in columns.items() if _BASE_SAID.search(row.cells[at]))
+            tables.append(_Table(columns, title, said))
             title = ""
         elif len(row.cells) == 1:
             title = next(iter(row.cells.values()))[:80]
@@ -187,7 +203,10 @@ class _Maker:
             return
         instance = self.register_title(table, row, name)
         access = table.cell(row, "access")
-        yield self.said("register.offset", offset, row, instance, f"access {access}" if access else "")
+        condition = f"access {access}" if access else ""
+        if offset >= LARGEST_OFFSET:
+            condition = "; ".join(filter(None, [condition, "an address in the whole chip"]))
+        yield self.said("register.offset", offset, row, instance, condition, 0.6 if offset >= LARGEST_OFFSET else 0.98)
         width = number(table.cell(row, "size"), False)
         if width is not None and 0 < width <= 4096:
             yield self.said("register.width_bits", width, row, instance)
@@ -255,6 +274,10 @@ class _Maker:
             name = table.cell(row, "block") or table.cell(row, "register")
             base = number(table.cell(row, "base"), as_hex)
             if not name or base is None:
+                continue
+            if not as_hex and is_ambiguous_address(table.cell(row, "base")):
+                words = table.cell(row, "base")[:40]
+                self.notes.append(f"{row.page}, row {row.number}: {words} of {name} may be hexadecimal or decimal.")
                 continue
             memory = _MEMORY.search(name) is not None
             yield self.said("memory.region.base" if memory else "mmio.base", base, row, name)
