@@ -23,6 +23,8 @@ MODE_HEADER = re.compile(
     r"|模式",
     re.IGNORECASE,
 )
+LIMIT_SYMBOLS = re.compile(r"^\s*T\s?[LAJ]\w* to T\s?[HAJ]\w*\s+(?=[-+]?\s?\d)")
+"""`TL to TH 0 to 70`: the symbols of the limits before the limits."""
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
 MAX_TEXT = 240
 
@@ -194,7 +196,7 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
 
 def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:
     """The number of a cell, with its unit from the cell, the header or the row's unit cell."""
-    text = tagged.statement.cell_text(cell).strip()
+    text = LIMIT_SYMBOLS.sub("", tagged.statement.cell_text(cell)).strip()
     if not text or not any(s.start < cell.end and s.end > cell.start for s in tagged.of("value")):
         return None
     amounts = find_amounts(text)
@@ -222,7 +224,7 @@ def _row_unit(tagged: Tagged, cell: Cell) -> str:
         return in_header[1]
     for other in tagged.statement.cells:
         if UNIT_HEADER.search(other.header):
-            words = tagged.statement.cell_text(other).strip("()[] ").split()
+            words = tagged.statement.cell_text(other).strip("()[] ").replace("°°", "°").split()
             return words[0].strip("()") if words else ""
     if re.search(r"BYTE_?SIZE|\(bytes\)|in bytes", tagged.text, re.IGNORECASE):
         return "bytes"

@@ -15,6 +15,8 @@ _LONG_HEX = (
     rf"(?:{_SPACED}|0x[\dA-Fa-f]{{4}}(?:_?[\dA-Fa-f]{{4}}){{0,3}}|0x[\dA-Fa-f]{{5,16}}|H'[\dA-Fa-f]{{4,8}}"
     r"|\b[\dA-Fa-f]{4,8}h\b)"
 )
+_BASED = r"(?=[\dA-F]{0,3}[A-F])[\dA-F]{4}16\b"
+"""FFFE with a small 16 below it, whose size was lost."""
 _RANGE = re.compile(
     rf"^(?:0x[\dA-Fa-f]{{1,3}}\s*\|)?\s*(?P<name>[A-Za-z\u4e00-\u9fff][^|]*?)?\s*\|"
     rf"?\s*(?P<start>{_LONG_HEX})\s*(?:-|~|to|\||"
@@ -152,6 +154,11 @@ def _offsets(tagged: Tagged) -> Iterator[Found]:
 def _reset(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
     if not re.search(r"\breset\b|复位", text + tagged.path_text, re.IGNORECASE):
+        return
+    based = re.search(rf"\breset vectors?\b.{{0,40}}?\b(?P<at>{_BASED})", text, re.IGNORECASE)
+    if based:
+        number = int(based["at"][:-2], 16)
+        yield Found("reset.vector", based.start("at"), based.end("at"), address(number), sureness=0.75)
         return
     match = (
         _RESET.search(text)

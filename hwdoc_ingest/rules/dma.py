@@ -83,7 +83,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         sureness=0.85,
-        forbids=words(r"each DMAC features"),
+        forbids=words(r"each DMAC features|\bone\b[^.]*\bcontroller\b[^.]*\bfor\b"),
     ),
     QuantityRule(
         "dma.max_burst_beats",

@@ -11,11 +11,11 @@ DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory
 _NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
 KIND = re.compile(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?![\w])|(?:LP)?DDR\d(?:X|L)?(?=-\d{3,4})", re.IGNORECASE)
 _ORDERLY = re.compile(
-    rf"(?:{KIND.pattern})(?:-\d{{3,4}})?(?:\s*(?:[/,、]|and|or|和)\s*(?:and\s+|"
-    rf"or\s+)?(?:{KIND.pattern})(?:-\d{{3,4}})?)*",
+    rf"(?:{KIND.pattern})(?:-\s?\d{{3,4}})?(?:\s*(?:[/,、]|and|or|和)\s*(?:and\s+|"
+    rf"or\s+)?(?:{KIND.pattern})(?:-\s?\d{{3,4}})?)*",
     re.IGNORECASE,
 )
-_RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-(\d{3,4})\b", re.IGNORECASE)
+_RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-\s?(\d{3,4})\b", re.IGNORECASE)
 
 
 def _kind(tagged: Tagged, start: int, end: int) -> str | None:
@@ -108,7 +108,8 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 45,
         gap_words=4,
         forbids=words(
-            r"each|one rank|per rank|eMMC|SD card|flash|SPI|virtual|effective|linear|flat|logical"
+            r"each[^;.]*(?:address|capacity)|one rank|per rank|eMMC|SD card|flash|SPI|virtual|effective|linear"
+            r"|flat|logical"
             r"|processor"
         ),
         forbids_path=_NOT_DDR,
