@@ -24,7 +24,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 WITH_COMMANDS = [path for path in (ROOT / "README.md", *DOCS) if "```console" in path.read_text()]
 REFERENCE = ROOT / "docs" / "reference"
 CODE_BLOCK = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL_WORDS = {"make", "echo", "sed", "awk", "grep", "python3"}
+SHELL_WORDS = {"make", "echo", "sed", "awk", "grep", "python3", ".venv/bin/python", ".venv-train/bin/python"}
 
 
 def name(path):
