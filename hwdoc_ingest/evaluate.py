@@ -195,7 +195,7 @@ def _rates(counts: Mapping[str, int], auto: float) -> dict[str, Any]:
         "found": found,
         "wrong": wrong,
         "page_right": counts.get("page_right", 0) / max(found, 1),
-        "box": counts.get("box_right", 0) / max(counts.get("boxed", 0), 1),
+        "box": counts["box_right"] / counts["boxed"] if counts.get("boxed") else None,
         "boxed": counts.get("boxed", 0),
         "unjudged": counts.get("unjudged", 0),
         "auto_accept": {
@@ -217,7 +217,7 @@ def as_text(report: Mapping[str, Any]) -> str:
         sure = row["auto_accept"]
         lines.append(
             f"{kind:10} recall {row['recall']:.3f} precision {row['precision']:.3f} page {row['page_right']:.3f} "
-            f"box {row['box']:.3f} of {row['boxed']} "
+            f"box {'-' if row['box'] is None else format(row['box'], '.3f')} of {row['boxed']} "
             f"sure {sure['covered']} of which wrong {sure['wrong']}"
         )
     lines += [f"not read: {entry['what']}" for entry in report["unreadable"]]
