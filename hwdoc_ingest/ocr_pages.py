@@ -45,33 +45,35 @@ def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = defa
         page = file.page(number, can_matter)
     except InputError as error:
         return Page(number, 1.0, 1.0, ()), f"Page {number} was left out: {error.why}"
-    region = _region_to_read(file, page)
-    if region is None:
-        return page, ""
-    read, unsure = _with_ocr(file, page, region, engine())
+    unsure = 0
+    for region in _regions_to_read(file, page):
+        page, more = _with_ocr(file, page, region, engine())
+        unsure += more
     return (
-        read,
+        page,
         f"Page {number}: {unsure} words of its image could not be read surely and were left out." if unsure else "",
     )
 
 
-def _region_to_read(file: PdfFile, page: Page) -> Box | None:
-    """The part of a page that shows text which its text layer lacks, or None."""
+def _regions_to_read(file: PdfFile, page: Page) -> list[Box]:
+    """The parts of a page that show text which its text layer lacks: all of it, or large pictures on it."""
     glyphs = sum(c.isalnum() for word in page.words for c in word.text)
     handle = file.open_page(page.number)
     try:
         if glyphs < FEW_GLYPHS:
             whole = (0.0, 0.0, page.width, page.height)
-            return whole if _shows_text(_ink(handle, page, page.words), whole, MIN_LINES, 2) else None
+            return [whole] if _shows_text(_ink(handle, page, page.words), whole, MIN_LINES, 2) else []
         pictures = _pictures(handle, page)
         if not pictures:
-            return None
+            return []
         ink = _ink(handle, page, page.words)
+        chosen: list[Box] = []
         for picture in pictures:
             covered = sum(c.isalnum() for w in page.words if _inside(w.box, picture) for c in w.text)
-            if covered < FEW_GLYPHS and _shows_text(ink, picture, MIN_PICTURE_LINES, 4):
-                return picture
-        return None
+            apart = not any(_inside(picture, other) for other in chosen)
+            if apart and covered < FEW_GLYPHS and _shows_text(ink, picture, MIN_PICTURE_LINES, 4):
+                chosen.append(picture)
+        return chosen
     finally:
         handle.close()
 
@@ -143,7 +145,8 @@ def render(handle: pypdfium2.PdfPage, scale: float) -> Image:
 def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tuple[Page, int]:
     """The page with the words of a region read from its image, and how many were left out as unsure.
 
-    Words of the text layer stay where none was read.
+    Words of the text layer stay where none was read. Only a page that is one image is straightened: beside a text layer
+    nothing is askew.
     """
     scale = _scale(page, DPI)
     handle = file.open_page(page.number)
@@ -155,7 +158,7 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tupl
     image = np.ascontiguousarray(image[top:bottom, left:right])
     every = [word for word in engine.read(image) if word.text.strip()]
     seen = [word for word in every if word.sure >= CERTAIN]
-    angle = skew(seen)
+    angle = skew(seen) if region == (0.0, 0.0, page.width, page.height) else 0.0
     read = keep_apart(mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen]))
     kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
     rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]

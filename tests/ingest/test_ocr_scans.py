@@ -84,3 +84,20 @@ def test_no_value_is_read_where_the_paper_is_blank_but_dirty():
 
 def test_the_engine_is_the_one_that_ships_its_models():
     assert default_engine().name == "rapidocr"
+
+
+def test_every_large_picture_of_text_on_a_page_with_text_is_read():
+    filler = ["The unit answers to requests of the processor as they come."] * 9
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(600, 800), invariant=1)
+    for at in range(9):
+        canvas.drawString(50, 770 - 14 * at, "Plain sentences of a text layer that can be read as they are here.")
+    for bottom, line in ((330, "512KB unified L2 cache shared by all cores"), (40, "Internal SRAM size 256KB")):
+        text = picture([line, *filler], 200)
+        canvas.drawImage(ImageReader(text), 50, bottom, 420, 280)
+    canvas.showPage()
+    canvas.save()
+    reading = read_pdf_bytes(out.getvalue(), "k", "mixed.pdf", no_progress)
+    found = {(c.field, c.value) for c in reading.candidates}
+    assert found == {("cpu.l2_cache.size_bytes", 512 << 10), ("memory.sram.size_bytes", 256 << 10)}
+    assert reading.source.pages_by_ocr == (1,)
