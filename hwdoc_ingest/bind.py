@@ -25,6 +25,8 @@ MODE_HEADER = re.compile(
 )
 LIMIT_SYMBOLS = re.compile(r"^\s*T\s?[LAJ]\w* to T\s?[HAJ]\w*\s+(?=[-+]?\s?\d)")
 """`TL to TH 0 to 70`: the symbols of the limits before the limits."""
+LEADING_CONDITION = re.compile(r"^\W{0,3}((?:when|if|in [\w-]+ mode)\b[^,;|]{0,60}),", re.IGNORECASE)
+"""`When area optimization is enabled, ...`: said before the value."""
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
 MAX_TEXT = 240
 
@@ -307,7 +309,8 @@ def _condition(tagged: Tagged, found: Found) -> str | None:
     for span in tagged.of("condition"):
         if span.start >= found.end - 1 and span.start - found.end < 30:
             return tagged.text[span.start : span.end].strip(" ,()@=") or None
-    return None
+    leading = None if tagged.statement.is_row else LEADING_CONDITION.match(tagged.text[: found.start])
+    return leading[1] if leading else None
 
 
 def _in_field_unit(values: tuple[float, ...], scale: float) -> tuple[float, ...]:

@@ -14,17 +14,25 @@ KB, MB, GB, MHZ, GHZ = 1 << 10, 1 << 20, 1 << 30, 1e6, 1e9
 TAGGER = RuleTagger(PARAMETERS)
 
 
-def read(text, *path):
-    """The candidates of a sentence below headings, as (field, value or (min, typ, max), instance)."""
+def candidates(text, *path):
+    """What is read out of a sentence below headings, leaving out what is likelier wrong."""
     words = [Word(each, (10.0 * i, 0, 10.0 * i + 9, 9), 9, 9) for i, each in enumerate(text.split())]
     statement = sentence(3, words, path or ("Features",), False)
     tagged = Tagged(statement, TAGGER.tag([statement])[0])
     found = bind(tagged, "doc", "rule", QUANTITY_RULES, FIND_RULES)
+    return [candidate for candidate in found if candidate.confidence >= LEAST]
+
+
+def read(text, *path):
+    """The candidates of a sentence as (field, value or (min, typ, max), instance)."""
     return {
         (c.field, c.value if c.value is not None else (c.min, c.typ, c.max), c.instance)
-        for c in found
-        if c.confidence >= LEAST
+        for c in candidates(text, *path)
     }
+
+
+def conditions(text):
+    return [candidate.condition for candidate in candidates(text)]
 
 
 def up_to(value):
@@ -163,3 +171,11 @@ def test_a_value_below_its_label():
 
 def test_a_revision_history_tells_of_no_chip():
     assert read("512 KB L2 cache", "Revision history") == set()
+
+
+def test_a_condition_is_kept_whether_it_stands_before_or_after_the_value():
+    assert conditions("When area optimization is enabled, the pipeline is divided into three stages") == [
+        "When area optimization is enabled"
+    ]
+    assert conditions("Maximum power consumption of 7 W at 85 °C") == ["at 85 °C"]
+    assert conditions("The pipeline is divided into three stages") == [None]
