@@ -23,7 +23,8 @@ REVISION = re.compile(
 DIAGRAM = re.compile(r"\b(?:block|system|architecture|functional) diagram\b|框图", re.IGNORECASE)
 """Where words of neighbouring boxes stand side by side and belong to no sentence."""
 COMPARISON = re.compile(
-    r"\b(?:older|earlier|previous(?:ly)?|predecessors?|successors?|next member|former(?:ly)?|unlike|compared (?:to|with)|in comparison"
+    r"\b(?:older|earlier|previous(?:ly)?|predecessors?|successors?|next member|former(?:ly)?|unlike"
+    r"|compared (?:to|with)|in comparison"
     r"|(?:will|is|are) planned"
     r"|future|competing|competitors?)\b|^A comparison|上一代|相比",
     re.IGNORECASE,
