@@ -18,17 +18,18 @@ from functools import partial
 from pathlib import Path
 
 from hwdoc_ingest.bert.encoder import shipped
-from hwdoc_ingest.bert.second_opinion import Second, finds, second_opinions
+from hwdoc_ingest.bert.second_opinion import Second, second_opinions
 from hwdoc_ingest.bind import bind
 from hwdoc_ingest.confidence import weigh
 from hwdoc_ingest.evaluate import read_truths
 from hwdoc_ingest.fields import FIELDS, candidate_json
+from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.ocr_spelling import mend_names
 from hwdoc_ingest.pages import Page, PdfFile
 from hwdoc_ingest.pdf_reading import document_statements, read_pages
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
-from hwdoc_ingest.rules.rule import NEVER, QuantityRule, Tagged
+from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged
 from hwdoc_ingest.scoring import judge
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.tagger import RuleTagger, Span
@@ -38,6 +39,8 @@ from metainfer_core.spec.draft import Candidate
 RULES = {rule.field: rule for rule in QUANTITY_RULES}
 ANY_CELL = re.compile(r"[^|]*[^|\s]")
 NUMBER = re.compile(r"\d")
+FINDS_FROM = 0.97
+"""How sure the encoder must be of a number's field where no rule speaks."""
 QUANTULUM_ENTITIES = {
     "data storage": "bytes",
     "frequency": "frequency",
@@ -61,7 +64,7 @@ def by_encoder(statement: Statement, second: Second | None) -> Iterator[Candidat
     tagged = Tagged(statement, second.spans())
     bounded = [cell for cell in statement.cells if cell.bound]
     if not bounded:
-        yield from bind(tagged, "k", "bert", (), (partial(_finds, second),))
+        yield from bind(tagged, "k", "bert", (), (partial(finds, second),))
         return
     rule = _row_rule(second, [(cell.start, cell.end) for cell in bounded])
     if rule is not None:
@@ -70,8 +73,40 @@ def by_encoder(statement: Statement, second: Second | None) -> Iterator[Candidat
         yield from bind(Tagged(statement, (first, *values)), "k", "bert", (rule,), ())
 
 
-def _finds(second: Second, tagged: Tagged) -> Iterator:
-    yield from finds(second, tagged, RULES)
+def finds(second: Second, tagged: Tagged) -> Iterator[Found]:
+    """The numbers of a sentence that the encoder is sure about, as values of their fields."""
+    if tagged.statement.is_row or tagged.describes_register:
+        return
+    bounds = [span for span in second.spans() if span.role == "bound"]
+    for amount in find_amounts(tagged.text):
+        field, chance = second.likeliest(amount)
+        rule = RULES.get(field)
+        if rule is None or chance < FINDS_FROM or not _fits(rule, amount):
+            continue
+        numbers = [float(f"{value / rule.scale:.12g}") for value in amount.values]
+        instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
+        parts = _parts(amount, numbers, bounds)
+        yield Found(field, amount.start, amount.end, instance=instance, sureness=chance * 0.85, **parts)  # type: ignore[arg-type]
+
+
+def _fits(rule: QuantityRule, amount: Amount) -> bool:
+    if amount.dimension != rule.dimension or (amount.form == "list" and not rule.lists):
+        return False
+    if rule.whole and rule.dimension == "count" and not all(float(v).is_integer() for v in amount.values):
+        return False
+    return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
+
+
+def _parts(amount: Amount, numbers: Sequence[float], bounds: Sequence[Span]) -> dict[str, object]:
+    """Value or bounds of a number phrase; a word for a bound counts where it stands right before."""
+    if amount.form == "range":
+        return {"min": numbers[0], "max": numbers[1]}
+    if amount.form == "tolerance":
+        return {"min": numbers[0], "typ": numbers[1], "max": numbers[2]}
+    if amount.form == "list":
+        return {"value": tuple(numbers)}
+    before = next((span.label for span in bounds if 0 <= amount.start - span.end <= 1), "value")
+    return {before: numbers[0]}
 
 
 def _row_rule(second: Second, places: Sequence[tuple[int, int]]) -> QuantityRule | None:

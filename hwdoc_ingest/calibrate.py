@@ -25,6 +25,7 @@ from hwdoc_ingest.pdf_reading import read_pages, weighed_candidates
 from hwdoc_ingest.reading import Progress
 from hwdoc_ingest.scoring import judge
 from metainfer_core.cli import console
+from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
 
 SHRINK = 1.0
@@ -182,6 +183,12 @@ def command(
     """Fits the confidence to judged PDF documents; prints how it holds on documents left out of the fit."""
     with console.progress("calibrate") as progress:
         readings = judged(folder, only, without, progress)
+    if len({each.document for each in readings}) < 2:
+        raise InputError(
+            f"{folder}: there is too little to fit to.",
+            f"Known facts judge {len(readings)} readings; those of two PDF documents are needed at least.",
+            "Add documents and their facts.",
+        )
     chances = left_out(readings)
     report = {
         kind: reliability(some)

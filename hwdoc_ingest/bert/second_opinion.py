@@ -1,4 +1,4 @@
-"""A second opinion on what the rules read, and a look at the sentences in which they found nothing.
+"""A second opinion on what the rules read.
 
 The encoder never makes a number: it only says what a number of the text is about. Numbers, units and their case come
 from the text by `number_phrases`, as for the rules.
@@ -7,20 +7,17 @@ from the text by `number_phrases`, as for the rules.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwdoc_ingest.bert.encoder import Encoder, Opinion
 from hwdoc_ingest.bert.labels import NO_FIELD, ROLES, Kind
 from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.tagger import Span
 from metainfer_core.spec.draft import Candidate
 
 BOUNDS = ("min", "typ", "max")
-FINDS_FROM = 0.97
-"""How sure the encoder must be of a number's field where no rule speaks."""
 MAYBE_NOTHING = 0.3
 SURELY_ELSEWHERE = 0.5
 """Most that a confirmed number may be about no field, and its statement about another chip or the past."""
@@ -106,48 +103,6 @@ def second_opinions(encoder: Encoder, statements: Sequence[Statement]) -> list[S
     contexts = [encoder.context(each.path, each.text, each.cells) for each in statements]
     opinions = encoder.read(contexts)
     return [Second(encoder, opinion, each) for opinion, each in zip(opinions, statements, strict=True)]
-
-
-def finds(second: Second, tagged: Tagged, rules: Mapping[str, QuantityRule]) -> Iterator[Found]:
-    """The numbers of a sentence that the encoder is sure about, as values of their fields.
-
-    Args:
-        second: What the encoder says of the sentence.
-        tagged: The sentence; a row gives nothing, its unit and bounds stand in other cells.
-        rules: For each field the rule that knows its dimension, its range and how to tell its instance.
-    """
-    if tagged.statement.is_row or tagged.describes_register:
-        return
-    bounds = [span for span in second.spans() if span.role == "bound"]
-    for amount in find_amounts(tagged.text):
-        field, chance = second.likeliest(amount)
-        rule = rules.get(field)
-        if rule is None or chance < FINDS_FROM or not _fits(rule, amount):
-            continue
-        numbers = [float(f"{value / rule.scale:.12g}") for value in amount.values]
-        instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
-        parts = _parts(amount, numbers, bounds)
-        yield Found(field, amount.start, amount.end, instance=instance, sureness=chance * 0.85, **parts)  # type: ignore[arg-type]
-
-
-def _fits(rule: QuantityRule, amount: Amount) -> bool:
-    if amount.dimension != rule.dimension or (amount.form == "list" and not rule.lists):
-        return False
-    if rule.whole and rule.dimension == "count" and not all(float(v).is_integer() for v in amount.values):
-        return False
-    return all(rule.low <= value / rule.scale <= rule.high for value in amount.values)
-
-
-def _parts(amount: Amount, numbers: Sequence[float], bounds: Sequence[Span]) -> dict[str, object]:
-    """Value or bounds of a number phrase; a word for a bound counts where it stands right before."""
-    if amount.form == "range":
-        return {"min": numbers[0], "max": numbers[1]}
-    if amount.form == "tolerance":
-        return {"min": numbers[0], "typ": numbers[1], "max": numbers[2]}
-    if amount.form == "list":
-        return {"value": tuple(numbers)}
-    before = next((span.label for span in bounds if 0 <= amount.start - span.end <= 1), "value")
-    return {before: numbers[0]}
 
 
 def _numbers(value: object) -> list[float]:

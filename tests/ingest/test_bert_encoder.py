@@ -5,12 +5,11 @@ import pytest
 from hwdoc_ingest.bert.context import TOKENS
 from hwdoc_ingest.bert.encoder import shipped
 from hwdoc_ingest.bert.labels import KINDS, ROLE_LABELS
-from hwdoc_ingest.bert.second_opinion import finds, is_same_but_unit, second_opinions
+from hwdoc_ingest.bert.second_opinion import is_same_but_unit, second_opinions
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.rules import QUANTITY_RULES
-from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import Cell, Statement
+from hwdoc_ingest.statement import Statement
 from metainfer_core.spec.draft import Candidate
 
 RULES = {rule.field: rule for rule in QUANTITY_RULES}
@@ -109,16 +108,15 @@ def test_the_unit_of_another_cell_is_no_hindrance_and_another_number_is():
     assert not is_same_but_unit(0.0, 3.0)
 
 
-def test_what_is_found_is_a_number_of_the_text_with_its_unit():
-    text = "Each core comes with 32 KB of instruction cache"
-    tagged = Tagged(statement(text), ())
-    found = list(finds(second(text), tagged, RULES))
-    assert all(each.field == "cpu.l1i_cache.size_bytes" and each.value == 32768.0 for each in found)
+def test_words_that_play_a_role_are_marked_where_they_stand():
+    text = "Supports up to 16 DMA channels"
+    marked = {(span.role, span.label, text[span.start : span.end]) for span in second(text).spans()}
+    assert {("bound", "max", "up to"), ("value", "", "16")} <= marked
+    assert any(role == "parameter" and "channels" in words for role, _, words in marked)
 
 
-def test_rows_and_registers_find_nothing_of_themselves():
-    cells = (Cell("Parameter", 0, 14), Cell("Max", 17, 22, "max"))
-    text = "Supply voltage | 3.6 V"
-    assert list(finds(second(text, cells=cells), Tagged(statement(text, cells=cells), ()), RULES)) == []
-    bits = "bits [3:0] = 16 KB instruction cache"
-    assert list(finds(second(bits), Tagged(statement(bits), ()), RULES)) == []
+def test_the_likeliest_field_of_a_number_comes_with_its_chance():
+    text = "storage temperature from -65 to 150 °C"
+    field, chance = second(text).likeliest(find_amounts(text)[0])
+    assert field == "thermal.storage_c"
+    assert chance > 0.5

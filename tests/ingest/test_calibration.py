@@ -1,11 +1,16 @@
 """Confidence as a chance: monotone in its evidence, fitted with few weights, measured on documents left out."""
 
+import json
 import random
 
 import pytest
+import yaml
+from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.calibrate import Judged, fit, left_out, reliability
+from hwdoc_ingest.calibrate import Judged, command, fit, judged, left_out, reliability
 from hwdoc_ingest.calibration import Calibration, Evidence, gather, shipped
+from hwdoc_ingest.reading import no_progress
+from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import Candidate
 
 PLAIN = Evidence(0.85, 1)
@@ -85,3 +90,45 @@ def test_a_crowd_is_the_number_of_readings_of_a_field_but_for_lists_of_addresses
     gathered = gather(candidates, [False, True, False, False, False])
     assert [each.crowd for each in gathered] == [3, 3, 3, 1, 1]
     assert [each.confirmed for each in gathered] == [False, True, False, False, False]
+
+
+# The command --------------------------------------------------------------------------------------------------------
+
+
+def corpus(folder, **documents):
+    """A folder of one-page PDF files, each with its lines and its known facts."""
+    (folder / "docs").mkdir()
+    (folder / "truth").mkdir()
+    for name, (lines, facts) in documents.items():
+        page = Canvas(str(folder / "docs" / f"{name}.pdf"), invariant=1)
+        page.setFont("Helvetica-Bold", 16)
+        page.drawString(72, 780, "Features")
+        page.setFont("Helvetica", 10)
+        for at, line in enumerate(lines):
+            page.drawString(72, 750 - 20 * at, line)
+        page.save()
+        known = [{"field": field, "value": value, "page": 1} for field, value in facts.items()]
+        (folder / "truth" / f"{name}.json").write_text(
+            json.dumps({"doc": f"{name}.pdf", "kind": "pdf", "facts": known})
+        )
+    return folder
+
+
+def test_readings_are_judged_by_the_known_facts_and_the_rest_is_left_out(tmp_path):
+    lines = ["32 KB boot ROM", "16 DMA channels", "Storage temperature -40 to 125 °C"]
+    facts = {"memory.rom.size_bytes": 32768, "dma.channels": 8}
+    found = judged(corpus(tmp_path, a=(lines, facts)), "", "", no_progress)
+    assert sorted(each.right for each in found) == [False, True]
+    assert {each.document for each in found} == {"a.pdf"}
+    assert all(each.evidence.confirmed for each in found)
+
+
+def test_the_command_writes_what_it_fitted_and_needs_two_documents(tmp_path):
+    one = (["32 KB boot ROM", "16 DMA channels"], {"memory.rom.size_bytes": 32768, "dma.channels": 8})
+    folder = corpus(tmp_path, a=one, b=one)
+    out = tmp_path / "calibration.yaml"
+    command(folder, out=out)
+    written = Calibration.from_plain(yaml.safe_load(out.read_text()))
+    assert written == fit(judged(folder, "", "", no_progress))
+    with pytest.raises(InputError, match="too little to fit to"):
+        command(folder, only="a.pdf")
