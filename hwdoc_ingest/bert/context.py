@@ -14,6 +14,8 @@ PATH_TOKENS = 28
 """Most tokens of the headings above a statement."""
 TOKENS = 128
 """Most tokens altogether: what stands further back in a long statement gets no opinion."""
+CHARACTERS = 4000
+"""Most characters of a text that are looked at: 128 tokens are fewer."""
 PATH_PARTS = 2
 CLS, SEP = "[CLS]", "[SEP]"
 
@@ -56,7 +58,7 @@ def context(vocabulary: Tokenizer, path: Sequence[str], text: str, cells: Sequen
         cells: Its cells if it is a row.
     """
     separator = _number(vocabulary, SEP)
-    above = vocabulary.encode(" > ".join(path[-PATH_PARTS:]), add_special_tokens=False).ids[-PATH_TOKENS:]
+    above = vocabulary.encode(" > ".join(path[-PATH_PARTS:])[-CHARACTERS:], add_special_tokens=False).ids[-PATH_TOKENS:]
     ids = [_number(vocabulary, CLS), *above, separator]
     places: list[tuple[int, int] | None] = [None] * len(ids)
     for piece, at in _pieces(text, cells):
@@ -69,11 +71,11 @@ def context(vocabulary: Tokenizer, path: Sequence[str], text: str, cells: Sequen
 def _pieces(text: str, cells: Sequence[HeadedCell]) -> Iterator[tuple[str, int | None]]:
     """Stretches of the text with where they begin, and the headers between them."""
     if not cells:
-        yield text, 0
-    for cell in cells:
+        yield text[:CHARACTERS], 0
+    for cell in cells[:TOKENS]:
         if cell.header:
-            yield f"{cell.header}:", None
-        yield text[cell.start : cell.end], cell.start
+            yield f"{cell.header[:CHARACTERS]}:", None
+        yield text[cell.start : min(cell.end, cell.start + CHARACTERS)], cell.start
         yield "|", None
 
 

@@ -23,6 +23,8 @@ SURELY_ELSEWHERE = 0.5
 """Most that a confirmed number may be about no field, and its statement about another chip or the past."""
 ELSEWHERE: tuple[Kind, ...] = ("other_chip", "example", "history", "ordering")
 """Statements that say nothing of the chip as it is."""
+MOST_STATEMENTS = 4000
+"""Of one document; a manual of 400 pages has about a hundred from which something was read."""
 DIGITS = 2
 """Chances are rounded so: machines differ in the last digits of a sum."""
 
@@ -123,9 +125,13 @@ def is_same_but_unit(printed: float, number: float) -> bool:
 
 
 def confirmed(encoder: Encoder, candidates: Sequence[Candidate], statements: Sequence[Statement]) -> list[bool]:
-    """For each candidate whether the statement that it was read in bears it out."""
-    different = list({id(each): each for each in statements}.values())
+    """For each candidate whether the statement that it was read in bears it out.
+
+    Of the statements of a document the first `MOST_STATEMENTS` are asked about; what stands in others is not confirmed.
+    """
+    different = list({id(each): each for each in statements}.values())[:MOST_STATEMENTS]
     opinions = {id(each.statement): each for each in second_opinions(encoder, different)}
     return [
-        opinions[id(statement)].confirms(candidate) for candidate, statement in zip(candidates, statements, strict=True)
+        id(statement) in opinions and opinions[id(statement)].confirms(candidate)
+        for candidate, statement in zip(candidates, statements, strict=True)
     ]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hwdoc_ingest.bert import second_opinion
 from hwdoc_ingest.bert.context import TOKENS
 from hwdoc_ingest.bert.encoder import shipped
 from hwdoc_ingest.bert.labels import KINDS, ROLE_LABELS
@@ -97,6 +98,18 @@ def test_names_and_addresses_are_not_asked_about_and_unknown_fields_not_confirme
     for field, value in (("cpu.core_type", "QX4410"), ("mmio.base", "0x1000")):
         assert opinion.confirms(Candidate(field=field, value=value, source="k")) is True
     assert opinion.confirms(Candidate(field="dma.max_outstanding", value=7, source="k")) is False
+
+
+def test_a_document_of_too_many_statements_is_asked_about_in_part(monkeypatch):
+    monkeypatch.setattr(second_opinion, "MOST_STATEMENTS", 2)
+    statements = [statement("32 KB instruction cache") for _ in range(3)]
+    candidates = [Candidate(field="cpu.l1i_cache.size_bytes", value=32768, source="k")] * 3
+    assert second_opinion.confirmed(shipped(), candidates, statements) == [True, True, False]
+
+
+def test_a_statement_of_a_million_words_is_read_to_its_128th_token():
+    long = shipped().context(("x" * 10**6,), "word " * 10**6, ())
+    assert len(long.ids) == len(long.places) == TOKENS
 
 
 def test_the_unit_of_another_cell_is_no_hindrance_and_another_number_is():
