@@ -236,6 +236,8 @@ export default function (component) {
   }
   desk.update(component)
   return () => {
+    // Streamlit also calls this for a drawing that a newer one has overtaken: then the desk is still in use.
+    if (component.parentElement.isConnected) return
     window.removeEventListener("keydown", desk.listener, true)
     clearTimeout(desk.record.resend)
     clearTimeout(desk.viewTimer)
