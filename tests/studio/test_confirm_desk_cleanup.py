@@ -23,7 +23,7 @@ DRAWN = """async ([script, data]) => {
   const parentElement = document.createElement('div')
   parentElement.innerHTML = '<div class="desk"></div>'
   document.body.append(parentElement)
-  const component = {parentElement, setStateValue: () => {}, data: {...data, acked: {}, standing: {}, seqs: {}}}
+  const component = {parentElement, setStateValue: () => {}, data}
   const overtaken = draw(component), last = draw(component)
   const counts = [heard.size]
   overtaken(); counts.push(heard.size)
