@@ -17,14 +17,14 @@ _ADDRESS = r"(?:0[xX][\dA-Fa-f]{4,8}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4}\W?[
 MARKS = re.compile(
     rf"{_ADDRESS}\W{{0,5}}(?:to\W)?(?:\w\W)?{_ADDRESS}|\b[\dA-F]{{2,4}}H\b"  # a range of addresses, a vector
     r"|\b0[xX][\dA-Fa-f]{2,3}\b"  # offsets of registers, in a table that goes on from the page before
-    r"|(?i:\breset\b[^.]{0,80}?\b0x|\bwords? (?:cache )?lines?\b)"
+    r"|(?i:\breset\b(?!\W*(?:value|state|type))[^.]{0,80}?\b0x|\bwords? (?:cache )?lines?\b)"
     r"|(?i:\boffset\b|\b(?:reset|interrupt|exception) (?:vector|address)|\bprogram counter\b|偏移|复位|基地址)"
     r"|(?i:\bway\b|\bdirect[- ]mapp|\bwrite[- ]?(?:through|back)|\bcopy[- ]?back)"  # how a cache is built
     r"|DDR\d|(?i:\bint(?:eger)?[- ]?(?:4|8|16)\b|\bfp(?:8|16|32)\b|\bbf(?:loat)?16\b|\bframeworks?\b|\boperators?\b)"
     r"|(?i:(?:\b\d{1,3}|single|dual|triple|quad|hexa|octa|two|three|four|six|eight)\W{1,3}(?:[\w-]+\W){0,2}?(?:core|processor)s?\b)"
     r"|\bCortex|\bXtensa|\bXuanTie|\bRV(?:32|64)|(?i:\b\w+[- ]issue\b|\bsuperscalar\b)|\bMali|\bPowerVR|\bAdreno"
     r"|\bDSP\b"
-    r"|(?:BGA|PGA|QFN|QFP|DIP|CSP)\b|(?i:\b(?:million|billion)\b|\bdie size\b)"
+    r"|(?:BGA|PGA|QFN|QFP|DIP|CSP)(?![a-z])|(?i:\b(?:million|billion)\b|\bdie size\b)"
 )
 """What rules find that is no number phrase: addresses, names, kinds and types."""
 
@@ -35,4 +35,10 @@ def can_matter(words: Sequence[Word]) -> bool:
     if MARKS.search(text):
         return True
     dimensions = {amount.dimension for amount in find_amounts(text)}
-    return any(PARAMETERS[dimension].search(text) for dimension in dimensions & set(PARAMETERS))
+    return any(_names(PARAMETERS[dimension], text) for dimension in dimensions & set(PARAMETERS))
+
+
+def _names(parameters: re.Pattern[str], text: str) -> bool:
+    """Whether a parameter's name stands there as a word: `8 ch`, but not the end of `branch`."""
+    found = (match.start() for match in parameters.finditer(text))
+    return any(at == 0 or not (text[at - 1].isascii() and text[at - 1 : at + 1].isalpha()) for at in found)

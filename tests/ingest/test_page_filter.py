@@ -30,8 +30,11 @@ def words(text: str) -> list[Word]:
         "INT8, INT16 and FP16",
         "Quad-core Cortex-A55",
         "169-ball BGA",
+        "QFN56 package",
         "storage temperature -40 to 125 °C",
         "L2 缓存 1 MB",
+        "8 ch DMA",
+        "After reset the core starts at 0x1C",
     ],
 )
 def test_a_page_with_something_to_find_matters(text: str) -> None:
@@ -46,6 +49,7 @@ def test_a_page_with_something_to_find_matters(text: str) -> None:
         "The request is sampled at the rising edge of the clock; see Figure 7-12.",
         "MOV R1, R2 moves the second register to the first.",
         "Address: 0x1A10_0004 Reset value: 0x0000_0000",
+        "The branch is taken in which 2 slots follow",
     ],
 )
 def test_a_page_without_does_not(text: str) -> None:
