@@ -13,6 +13,9 @@ DATA = {
     "groups": [],
     "group": "all",
     "words": {"loading": "Loading"},
+    "acked": {},
+    "standing": {},
+    "seqs": {},
 }
 DRAWN = """async ([script, data]) => {
   const draw = (await import(URL.createObjectURL(new Blob([script], {type: 'text/javascript'})))).default
