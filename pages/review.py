@@ -15,8 +15,8 @@ from studio.address import many_from_address, many_to_address, text_from_address
 from studio.bulk import draw_bulk
 from studio.choices import choose_subject, review_or_why_not
 from studio.decisions import FORMS, take
-from studio.figures import RISK, WORD
 from studio.job_view import job_list
+from studio.marks import STATE_SHAPES, risk_mark, state_mark
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
@@ -95,7 +95,7 @@ def _desk(found: Subject, who: str) -> Desk:
 def _chips(state: ReviewState) -> Chosen:
     """Filters as chips with their counts, and the search. All of them stand in the address."""
     there = counts(state.actions)
-    for key, known in (("risk", RISKS), ("state", WORD), ("kind", there["kinds"])):
+    for key, known in (("risk", RISKS), ("state", STATE_SHAPES), ("kind", there["kinds"])):
         many_from_address(key, known)
     text_from_address("q")
 
@@ -105,12 +105,12 @@ def _chips(state: ReviewState) -> Chosen:
 
     risks = st.pills(
         text("chips_risks"), shown("risk", RISKS, there["risks"]), selection_mode="multi", key="risk",
-        format_func=lambda each: f"{RISK[each][0]} {RISK[each][1]} {there['risks'][each]}",
+        format_func=lambda each: f"{' '.join(risk_mark(each))} {there['risks'][each]}",
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     words = st.pills(
-        text("chips_words"), shown("state", WORD, there["words"]), selection_mode="multi", key="state",
-        format_func=lambda each: f"{WORD[each][0]} {WORD[each][1]} {there['words'][each]}",
+        text("chips_words"), shown("state", STATE_SHAPES, there["words"]), selection_mode="multi", key="state",
+        format_func=lambda each: f"{' '.join(state_mark(each))} {there['words'][each]}",
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     kinds = st.multiselect(

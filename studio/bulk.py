@@ -12,7 +12,7 @@ from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
 from review_store.state import ActionReview, ReviewState
 from studio.decisions import write_about_all
-from studio.figures import RISK
+from studio.marks import risk_mark
 from studio.plain_words import plain_words
 from studio.policies import Subject
 from studio.review_queue import Desk
@@ -81,7 +81,7 @@ def _list(actions: Sequence[ActionReview]) -> None:
     st.dataframe(
         [
             {
-                text("column_risk"): " ".join(RISK[risk_level(each.action)]),
+                text("column_risk"): " ".join(risk_mark(risk_level(each.action))),
                 text("column_action"): title(each.action),
                 text("name"): each.id,
             }

@@ -17,6 +17,7 @@ from studio.desk_routes import places_link, value_link
 from studio.documents import document_with
 from studio.draft_places import GROUPS, digest_of
 from studio.draft_state import last_seqs, standing
+from studio.language import language
 from studio.page_routes import document_link
 from studio.texts import TEXTS, text
 
@@ -105,7 +106,7 @@ def desk_data(
             key: _document(source.document_digest, source.file_name, workspace) for key, source in draft.sources.items()
         },
         "keys": [{"act": act, "keys": names, "shown": shown_as} for act, names, shown_as in KEYS],
-        "words": {key.removeprefix(WORDS): TEXTS[key]["en"] for key in TEXTS if key.startswith(WORDS)},
+        "words": {key.removeprefix(WORDS): TEXTS[key][language()] for key in TEXTS if key.startswith(WORDS)},
         "sure": SURE,
         "thresholds": THRESHOLDS,
     }

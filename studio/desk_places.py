@@ -9,6 +9,7 @@ from typing import Any
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.draft import Candidate, SpecDraft
 from studio.draft_places import Place, amount, digest_of, missing, places, will_hold
+from studio.language import FIRST, Language
 from studio.texts import text
 
 _SHORT = ("cpu", "npu", "gpu", "dsp", "dma", "isa", "isp", "mmu", "usb", "dram", "sram", "psram", "rom", "tcm", "otp")
@@ -25,13 +26,13 @@ _QUOTED = 600
 
 
 @functools.lru_cache(maxsize=4)
-def desk_places(draft: SpecDraft) -> bytes:
+def desk_places(draft: SpecDraft, speaks: Language = FIRST) -> bytes:
     """All places as JSON, with the draft's digest; made once, fetched once by each window."""
-    every = [place_data(draft, place) for place in (*places(draft), *missing(draft))]
+    every = [place_data(draft, place, speaks) for place in (*places(draft), *missing(draft))]
     return json.dumps({"draft": digest_of(draft), "places": every}, separators=(",", ":")).encode()
 
 
-def place_data(draft: SpecDraft, place: Place) -> dict[str, Any]:
+def place_data(draft: SpecDraft, place: Place, speaks: Language = FIRST) -> dict[str, Any]:
     """One place with its readings."""
     return {
         "key": place.key,
@@ -41,7 +42,7 @@ def place_data(draft: SpecDraft, place: Place) -> dict[str, Any]:
         "conflict": place.is_conflict,
         "mixed": place.is_mixed,
         "meaning": FIELDS[place.field].meaning if place.field in FIELDS else "",
-        "readings": [_reading(draft.candidates[index], index, place.key) for index in place.indexes],
+        "readings": [_reading(draft.candidates[index], index, place.key, speaks) for index in place.indexes],
     }
 
 
@@ -55,7 +56,7 @@ def title(field: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _reading(candidate: Candidate, index: int, key: str) -> dict[str, Any]:
+def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> dict[str, Any]:
     ends = [(name, getattr(candidate, name)) for name in ("min", "typ", "max")]
     spread = " · ".join(f"{name} {amount(end, candidate.unit)}" for name, end in ends if end is not None)
     value = amount(candidate.value, candidate.unit)
@@ -65,23 +66,23 @@ def _reading(candidate: Candidate, index: int, key: str) -> dict[str, Any]:
         "value": value or spread,
         "range": spread if value else "",
         "instance": candidate.instance or "",
-        "strength": text(f"strength_{candidate.strength}") if candidate.strength else "",
-        "sharing": text(f"sharing_{candidate.sharing}") if candidate.sharing else "",
+        "strength": text(f"strength_{candidate.strength}", speaks) if candidate.strength else "",
+        "sharing": text(f"sharing_{candidate.sharing}", speaks) if candidate.sharing else "",
         "condition": candidate.condition or "",
         "confidence": candidate.confidence,
         "method": candidate.method,
         "source": candidate.source,
         "page": page if isinstance(page, int) and not isinstance(page, bool) else None,
-        "place": _where(candidate),
+        "place": _where(candidate, speaks),
         "box": list(candidate.box) if candidate.box else None,
         "text": candidate.text[:_QUOTED],
         "holds": will_hold(candidate, key),
     }
 
 
-def _where(candidate: Candidate) -> str:
+def _where(candidate: Candidate, speaks: Language) -> str:
     if candidate.page is None:
         return ""
     if isinstance(candidate.page, str):
-        return text("place_sheet", name=candidate.page)
-    return text("place_page" if candidate.box else "place_line", number=candidate.page)
+        return text("place_sheet", speaks, name=candidate.page)
+    return text("place_page" if candidate.box else "place_line", speaks, number=candidate.page)

@@ -14,6 +14,7 @@ from metainfer_core.spec.yaml_writer import shown
 from studio.desk_places import desk_places
 from studio.draft_state import given
 from studio.growing import draft_called
+from studio.language import FIRST, KEY, known_language, language
 from studio.link_token import has_token, token
 
 PLACES = "/places-of-draft"
@@ -27,7 +28,7 @@ def desk_routes() -> list[BaseRoute]:
 
 def places_link(name: str, digest: str) -> str:
     """The address of the places of a draft, by its path in the workspace; another one when the draft is another."""
-    return f"{PLACES}?{urlencode({'draft': name, 'digest': digest, 'token': token(name)})}"
+    return f"{PLACES}?{urlencode({'draft': name, 'digest': digest, KEY: language(), 'token': token(name)})}"
 
 
 def value_link() -> str:
@@ -37,10 +38,11 @@ def value_link() -> str:
 
 async def _places(request: Request) -> Response:
     name = request.query_params.get("draft", "")
+    speaks = known_language(request.query_params.get(KEY)) or FIRST
     if not has_token(request, name):
         return _no("This link was not given out by this server, or the server has been restarted.", 403)
     try:
-        body = await run_in_threadpool(lambda: desk_places(draft_called(name)))
+        body = await run_in_threadpool(lambda: desk_places(draft_called(name), speaks))
     except MetaInferError as error:
         return _no(error.what, 404)
     return Response(body, media_type="application/json", headers={"cache-control": "no-store"})

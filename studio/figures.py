@@ -1,19 +1,9 @@
-"""Numbers as people read them, with their units; and the word and the shape that go with a colour."""
+"""Numbers as people read them, with their units."""
 
 from __future__ import annotations
 
 import math
 
-RISK: dict[str, tuple[str, str]] = {"high": ("▲", "high"), "medium": ("◆", "medium"), "low": ("●", "low")}
-"""Level of risk to its shape and its word: colour alone tells nothing to some of us."""
-WORD: dict[str, tuple[str, str]] = {
-    "rejected": ("✕", "rejected"),
-    "required": ("!", "needs justification"),
-    "outdated": ("↻", "outdated"),
-    "pending": ("○", "open"),
-    "approved": ("✓", "approved"),
-}
-"""State of a review to its shape and its words."""
 UNKNOWN = "unknown"
 _THIN = "\u202f"
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.jobs import jobs
+from studio.language import LANGUAGES, choose_language, language, settle_language
 from studio.session import person, set_person
 from studio.texts import text
 from studio.workspace import choose_workspace, workspace_folder
@@ -45,6 +46,7 @@ PAGES: tuple[tuple[str, str], ...] = (
 def frame() -> None:
     """Draws the frame and runs the screen that the address names."""
     st.set_page_config(page_title="meta-infer", page_icon=str(ICON), layout="wide")
+    settle_language()
     screens = [
         st.Page(f"pages/{name}.py", title=text(f"page_{name}"), icon=icon, url_path=name, default=name == "home")
         for name, icon in PAGES
@@ -56,7 +58,18 @@ def frame() -> None:
         _running()
         _who()
         _where()
+        _language()
     screen.run()
+
+
+def _language() -> None:
+    def choose() -> None:
+        choose_language(st.session_state["language_given"])
+
+    st.segmented_control(
+        text("language_label"), list(LANGUAGES), format_func=LANGUAGES.__getitem__, default=language(), required=True,
+        key="language_given", on_change=choose, label_visibility="collapsed", width="stretch",
+    )  # fmt: skip
 
 
 def is_page(name: str) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from studio import figures
+from studio.marks import risk_mark, state_mark
 from studio.texts import text
 
 
@@ -22,8 +23,8 @@ def _environment() -> Environment:
     )
     made.globals.update(
         text=text,
-        risk=figures.RISK,
-        word=figures.WORD,
+        risk=risk_mark,
+        word=state_mark,
         size=figures.size,
         decibels=figures.decibels,
         microseconds=figures.microseconds,

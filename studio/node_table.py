@@ -11,6 +11,7 @@ import streamlit as st
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.graph.summary import NodeSummary
 from studio.figures import shortened
+from studio.language import language
 from studio.model_reading import Reading
 from studio.texts import text
 
@@ -43,11 +44,13 @@ def node_table(found: Reading, costs: Estimate | None, spec_digest: str, order: 
 
     Times are predicted, on the spec with this digest.
     """
-    return _table(found.job_id, spec_digest, order, find.strip().casefold(), found, costs)
+    return _table(found.job_id, spec_digest, order, find.strip().casefold(), language(), found, costs)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _table(job_id: str, spec_digest: str, order: str, find: str, _found: Reading, _costs: Estimate | None) -> NodeTable:
+def _table(
+    job_id: str, spec_digest: str, order: str, find: str, speaks: str, _found: Reading, _costs: Estimate | None
+) -> NodeTable:
     call_of = {each: call for call in _costs.calls for each in call.node_ids} if _costs is not None else {}
     nodes = [node for node in _found.summary.nodes if find in _words(node, call_of.get(node.id))]
     key = ORDERS.get(order)

@@ -10,7 +10,8 @@ import streamlit as st
 
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.policy.policy import Policy, PolicyAction
-from studio.figures import RISK, microseconds, short_words, shortened
+from studio.figures import microseconds, short_words, shortened
+from studio.marks import risk_mark
 from studio.markup import draw
 from studio.review_rows import RISKS, title
 from studio.texts import text
@@ -55,7 +56,7 @@ def draw_proposals(policy: Policy) -> None:
 
 def _actions(actions: Sequence[PolicyAction]) -> list[dict[str, Any]]:
     def row(action: PolicyAction) -> dict[str, Any]:
-        shape, level = RISK[risk_level(action)]
+        shape, level = risk_mark(risk_level(action))
         time = action.evidence.predicted_time_us
         return {
             text("column_risk"): f"{shape} {level}",

@@ -227,11 +227,12 @@ class Queue {
   }
 
   writeHelp(texts) {
+    this.list.setAttribute("aria-label", texts.list);
     write(this.none, texts.none);
     write(this.root.querySelector(".help"), texts.help);
     write(this.help.querySelector("h4"), texts.help_title);
     const list = this.help.querySelector("dl");
-    if (list.children.length) return;
+    list.replaceChildren(); // the language may be another one now
     for (const { key, meaning } of this.keys) {
       const [term, said] = [document.createElement("dt"), document.createElement("dd")];
       term.append(Object.assign(document.createElement("kbd"), { textContent: key }));

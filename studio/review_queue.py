@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from studio.figures import RISK, WORD
+from studio.marks import RISK_SHAPES, STATE_SHAPES, risk_mark, state_mark
 from studio.texts import text
 from studio.typed import Typed
 
@@ -30,7 +30,7 @@ MOST_EVENTS = 500
 
 _HTML = """
 <div class="queue">
-  <div class="list" role="listbox" tabindex="0" aria-label="Actions"></div>
+  <div class="list" role="listbox" tabindex="0"></div>
   <div class="none" hidden></div>
   <div class="foot"><span class="place"></span><button class="help" type="button"></button></div>
   <div class="keys" hidden><div><h4></h4><dl></dl></div></div>
@@ -122,8 +122,16 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
             "go": {"number": desk.go[0], "id": desk.go[1]},
             "focus": {"number": desk.focus[0], "key": desk.focus[1]},
             "keys": [{"key": key, "verb": verb, "meaning": text(meaning)} for key, verb, meaning in KEYS],
-            "words": {"risk": RISK, "state": WORD},
-            "texts": {"none": text("queue_none"), "help": text("queue_keys"), "help_title": text("queue_help_title")},
+            "words": {
+                "risk": {level: risk_mark(level) for level in RISK_SHAPES},
+                "state": {state: state_mark(state) for state in STATE_SHAPES},
+            },
+            "texts": {
+                "list": text("queue_actions"),
+                "none": text("queue_none"),
+                "help": text("queue_keys"),
+                "help_title": text("queue_help_title"),
+            },
         },
         on_said_change=lambda: None,
     )

@@ -1,15 +1,21 @@
-"""Every text of the interface, in one table. English now; a second column takes the next language."""
+"""Every text of the interface, in one table: a key, and its words in each language."""
 
 from __future__ import annotations
 
+from studio.language import Language, language
 from studio.texts_of_manuals import TEXTS_OF_MANUALS
 from studio.texts_of_policies import TEXTS_OF_POLICIES
+from studio.texts_zh import TEXTS_ZH
+from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
+from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
 
 _OF_OTHER_FILES = TEXTS_OF_MANUALS | TEXTS_OF_POLICIES
+_CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES
 
-TEXTS: dict[str, dict[str, str]] = {
+_ENGLISH: dict[str, dict[str, str]] = {
     # The frame
     "jobs_running": {"en": "{count} running in the background"},
+    "language_label": {"en": "Language of the interface"},
     "page_adapt": {"en": "Adapt"},
     "page_confirm": {"en": "Confirm"},
     "page_home": {"en": "Home"},
@@ -23,6 +29,15 @@ TEXTS: dict[str, dict[str, str]] = {
     "person_unknown": {"en": "Who are you?"},
     "workspace_label": {"en": "Open another folder"},
     "workspace_place": {"en": "Everything the studio keeps lies in this folder. Nothing leaves this machine."},
+    # Words of risks and states
+    "mark_approved": {"en": "approved"},
+    "mark_outdated": {"en": "outdated"},
+    "mark_pending": {"en": "open"},
+    "mark_rejected": {"en": "rejected"},
+    "mark_required": {"en": "needs justification"},
+    "risk_high": {"en": "high"},
+    "risk_low": {"en": "low"},
+    "risk_medium": {"en": "medium"},
     # Home
     "do_built": {"en": "Compile"},
     "do_manual": {"en": "Read a manual"},
@@ -115,6 +130,14 @@ TEXTS: dict[str, dict[str, str]] = {
 } | _OF_OTHER_FILES
 
 
-def text(key: str, language: str = "en", **values: object) -> str:
-    """The text of `key` with its values filled in; KeyError if there is none, so that a gap is found by a test."""
-    return TEXTS[key][language].format(**values)
+TEXTS: dict[str, dict[Language, str]] = {
+    key: {"en": words["en"], "zh": _CHINESE[key]} for key, words in _ENGLISH.items()
+}
+
+
+def text(key: str, speaks: Language | None = None, **values: object) -> str:
+    """The text of `key` with its values filled in, in the window's own language unless another is given.
+
+    KeyError if there is none, so that a gap is found by a test.
+    """
+    return TEXTS[key][speaks or language()].format(**values)

@@ -105,6 +105,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "key_search": {"en": "Search"},
     "key_tag": {"en": "Closer look"},
     "key_undo": {"en": "Undo mine"},
+    "queue_actions": {"en": "Actions"},
     "queue_help_title": {"en": "Keys (they rest while you type)"},
     "queue_keys": {"en": "? keys"},
     "queue_none": {"en": "No action matches. Take a filter away."},

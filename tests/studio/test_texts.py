@@ -1,10 +1,18 @@
 import re
+import string
 from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
 
 from studio.confirm_desk import SCRIPTS
 from studio.desk_data import KEYS, WORDS
 from studio.frame import PAGES
+from studio.language import LANGUAGES, preferred_language
 from studio.texts import TEXTS
+from studio.texts_zh import TEXTS_ZH
+from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
+from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,5 +38,67 @@ def test_every_text_that_is_used_exists_and_every_text_is_used():
     assert unused == set()
 
 
-def test_every_text_is_there_in_english():
-    assert all(words.get("en", "").strip() for words in TEXTS.values())
+def placeholders(words):
+    return sorted(name for _, name, _, _ in string.Formatter().parse(words) if name is not None)
+
+
+def test_every_text_is_there_in_every_language_with_the_same_placeholders():
+    for key, words in TEXTS.items():
+        assert set(words) == set(LANGUAGES), key
+        assert all(each.strip() for each in words.values()), key
+        assert placeholders(words["zh"]) == placeholders(words["en"]), key
+    chinese = (TEXTS_ZH, TEXTS_ZH_OF_MANUALS, TEXTS_ZH_OF_POLICIES)
+    assert sum(map(len, chinese)) == len(TEXTS)  # none twice, and none of a text that has gone
+
+
+def test_chinese_texts_are_chinese():
+    names = {"column_sqnr"}  # a name that stays as it is
+    without = {key for key, words in TEXTS.items() if not re.search("[\u4e00-\u9fff]", words["zh"])}
+    assert {key for key in without - names if re.search("[A-Za-z]{3}", re.sub(r"{\w+}", "", TEXTS[key]["zh"]))} == set()
+    assert without - names == {"n_of_m", "job_of"}
+
+
+@pytest.mark.parametrize(
+    ("header", "first"),
+    [
+        ("", "en"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("en-GB,en;q=0.9,zh;q=0.8", "en"),
+        ("fr-FR,fr;q=0.9,zh-TW;q=0.5", "zh"),
+        ("de, *;q=0.1", "en"),
+    ],
+)
+def test_a_browser_that_prefers_a_language_gets_it(header, first):
+    assert preferred_language(header) == first
+
+
+def test_a_link_opens_in_its_language_which_every_screen_keeps(tmp_path, monkeypatch):
+    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    page.query_params["lang"] = "zh"
+    page.run()
+    assert not page.exception
+    assert page.title[0].value == TEXTS["home_title"]["zh"]
+    page.switch_page("pages/sign.py").run()
+    assert page.title[0].value == TEXTS["page_sign"]["zh"]
+
+
+def test_the_address_holds_a_language_that_is_another_than_the_browsers():
+    def script():
+        import streamlit as st
+
+        from studio.language import choose_language, language, settle_language
+
+        settle_language()
+        st.text(language())
+        st.button("change", on_click=choose_language, args=("zh" if language() == "en" else "en",))
+
+    page = AppTest.from_function(script, default_timeout=60)
+    page.query_params["lang"] = "xx"  # anything can stand in an address
+    page.run()
+    assert (page.text[0].value, dict(page.query_params)) == ("en", {})
+    page.button[0].click().run()
+    assert (page.text[0].value, dict(page.query_params)) == ("zh", {"lang": "zh"})
+    page.button[0].click().run()
+    assert (page.text[0].value, dict(page.query_params)) == ("en", {})
