@@ -102,7 +102,7 @@ def _is_condition(tagged: Tagged, amount: Amount) -> bool:
     if amount.dimension == "count" and tagged.statement.is_heading and not before.strip():
         return True
     if amount.dimension == "frequency" and RUNS.search(before):
-        return False
+        return bool(re.match(r"\W*(?:when|if|while|as long as)\b[^,]*$", before, re.IGNORECASE))
     if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
         return True
     measured = amount.dimension in ("frequency", "voltage", "temperature")

@@ -22,16 +22,21 @@ L1D = words(
     rf"{_SIZE}|\bD[- ]?cache{_SIZE}\b|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
 )
 L2 = words(
-    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:unified\s+|shared\s+)?caches?\b|二级缓存|L2\s*缓存"
+    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:unified\s+"
+    r"|shared\s+)?caches?\b(?!\s*controller)|二级缓存|L2\s*缓存"
 )
 L3 = words(
     r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b\s*(?:unified\s+|"
-    r"shared\s+)?caches?\b|三级缓存|L3\s*缓存"
+    r"shared\s+)?caches?\b(?!\s*controller)|三级缓存|L3\s*缓存"
 )
 ANY = re.compile("|".join(p.pattern for p in (L1I, L1D, L2, L3)), re.IGNORECASE)
 _GPU = words(r"\bgpu\b|graphics|mali|shader")
 _DSP = words(r"\bdsp\b|hifi\s?\d")
-_NOT_SIZE = words(r"\bmapped into|address(?:es)? (?:range|space)|\bpages? size|\boffset of")
+_NOT_SIZE = words(
+    r"\bmapped into|address(?:es)? (?:range|space)|\bpages? size|\boffset of|\b(?:external"
+    r"|off-chip|optional)\b[^.;]*\b(?:L2|L3|cache)"
+    r"|^(?!.*(?:\bCPU|Cortex|\bcores?\b|processor)).*\bGPU"
+)
 _OF_LINE = words(
     r"\b(?:lines?|blocks?|ways?|banks?|sets?|pages?|sectors?)\s*(?:sizes?|lengths?)?\s*(?:of|is|:|=|are)?\s*\0"
     r"|\b(?:line|block|way|bank|page|sector) (?:size|length)s?\s*(?:of|for|in) [\w -]{1,40}\0"

@@ -22,7 +22,8 @@ _NOT_CORE = words(
     + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
     r"|image sensor|camera|\bDVP\b"
     r"|\binterface\b"
-    r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bfor an? [\w ]{0,30}\b(?:clock"
+    r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bPLL outputs?|\bVCO\b"
+    r"|\bfor an? [\w ]{0,30}\b(?:clock"
     r"|frequency)\b"
 )
 _NOT_CORE_PATH = words(

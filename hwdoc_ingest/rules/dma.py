@@ -94,7 +94,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1024,
         gap_words=2,
         sureness=0.75,
-        forbids=words(r"programmable|bytes|bus cycles"),
+        forbids=words(r"programmable|bytes|bus cycles|\bset(?:s|ting)?\b"),
     ),
     QuantityRule(
         "dma.max_burst_beats",
@@ -105,7 +105,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1024,
         gap_words=3,
         sureness=0.85,
-        forbids=words(r"programmable"),
+        forbids=words(r"programmable|\bset(?:s|ting)?\b|\bwrit(?:e|es|ing)\b"),
     ),
     QuantityRule(
         "dma.data_width_bits",

@@ -24,7 +24,7 @@ AT_CONDITION = re.compile(
 
 
 MEMORY_NAME = re.compile(
-    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|with"
+    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
     r"|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,

@@ -6,7 +6,8 @@ from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import QuantityRule, words
 
 _OUTSIDE = words(
-    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|comprising|designated as"
+    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|comprising|\b(?:is"
+    r"|are) (?:used|reserved|occupied|taken) (?:by|for|as)\b|\bstack\b|\bheap\b|retention|retain|designated as"
     r"|\barea \d|cache (?:data |tag )?(?:RAM"
     r"|memory|SRAM)|caches? (?:uses?|consists?)"
 )

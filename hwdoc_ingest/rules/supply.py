@@ -86,7 +86,8 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:core |power |DC )*supply voltage\b|\bvoltage (?:for|applied)\b[\w ]*|"
             r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
-            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\boperating voltage(?: range)?\b"
+            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\bcore voltage\b"
+            r"|\boperating voltage(?: range)?\b"
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
             r"|\bsupply (?:voltage )?range\b|电源电压|供电电压|supply for"
         ),
@@ -100,7 +101,8 @@ RULES: tuple[QuantityRule, ...] = (
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
             r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
             r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|(?<!A)DDR|memory|peripheral|pull-?up|"
-            r"\bRTC|only\b|\bunless\b|\botherwise\b|\boutput\b|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
+            r"\bRTC|only\b|\breach(?:es)?\b|\bbattery\b|\bbackup\b|\bVBAT\b|\bunless\b|\botherwise\b|\boutput\b"
+            r"|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
         ),
     ),
     QuantityRule(

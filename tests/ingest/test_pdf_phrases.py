@@ -91,6 +91,8 @@ SAID = [
     ("The chip has an instruction cache and a data cache shared by the two CPU cores.",
      one("cpu.l1_cache.shared", True) | one("cpu.cores", 2)),
     ("The instruction cache holds 16 KB", one("cpu.l1i_cache.size_bytes", 16 * KB)),
+    ("2 MB L2 cache for the GPU", one("gpu.l2_cache.size_bytes", 2 * MB)),
+    ("Core voltage 0.9 V ± 5 %", one("power.supply_v", (0.855, 0.9, 0.945))),
     ("256 KB L2 cache with ECC", one("cpu.l2_cache.size_bytes", 256 * KB)),
     ("Deep-learning accelerator up to 8 TOPS", one("npu.tops", up_to(8.0))),
     ("AI accelerator with 1 TOPS peak performance", one("npu.tops", 1)),
@@ -149,6 +151,19 @@ NOT_SAID = [
     "The write-back buffer of the data cache holds one line",
     "bits 7:4 select 16 DMA channels",
     "TBD KB SRAM",
+    "The L2 cache controller supports sizes of 128 KB to 8 MB",
+    "An external L2 cache of up to 2 MB can be attached",
+    "Writes to 0x4000 set the DMA burst length to 4 beats",
+    "PLL output of 400 to 800 MHz feeds the CPU",
+    "When the CPU runs at 100 MHz the flash needs more time",
+    "16 KB of the SRAM is used by the boot ROM",
+    "Stack of 4 KB in SRAM",
+    "Wait 100 ns after VDD reaches 1.8 V",
+    "The evaluation board has 512 MB of DDR3 memory and a 12 V input",
+    "The timer has 4 channels and a DMA request",
+    "If the junction temperature exceeds 125 °C the chip shuts down",
+    "8 TOPS/W efficiency of the NPU",
+    "Pin-compatible with the 100-pin LQFP of the KX10",
 ]
 
 
