@@ -57,12 +57,12 @@ class Second:
 
         They do when the number stands in the statement, the encoder holds it for a property that has a field, and the
         statement for one about the chip as it is. Which field it is about is left to the rules, which tell like fields
-        apart more sharply. A field that the encoder does not know is not confirmed.
+        apart more sharply.
         """
         numbers = [n for key in ("value", *BOUNDS) for n in _numbers(getattr(candidate, key))]
         if not numbers:
             return True
-        if candidate.field not in self.encoder.fields or self.elsewhere > SURELY_ELSEWHERE:
+        if self.elsewhere > SURELY_ELSEWHERE:
             return False
         nothing = [
             chance

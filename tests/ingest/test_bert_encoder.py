@@ -93,7 +93,7 @@ def test_a_number_is_confirmed_by_words_that_give_it_to_the_chip(text, value, co
     assert second(text).confirms(candidate) is confirmed
 
 
-def test_names_and_addresses_are_not_asked_about_and_unknown_fields_not_confirmed():
+def test_names_and_addresses_are_not_asked_about():
     opinion = second("Unlike the QX4410 at 0x1000, which has 7 of them")
     for field, value in (("cpu.core_type", "QX4410"), ("mmio.base", "0x1000")):
         assert opinion.confirms(Candidate(field=field, value=value, source="k")) is True
