@@ -126,7 +126,7 @@ def passphrase_from_descriptor(descriptor: int) -> str:
     try:
         data = os.read(descriptor, 4096)
         return data.split(b"\n", 1)[0].rstrip(b"\r").decode()
-    except (OSError, ValueError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         raise InputError(
             f"--passphrase-fd {descriptor}: nothing can be read from there.",
             f"{error}.",

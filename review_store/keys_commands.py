@@ -71,6 +71,7 @@ def new(
     if signer is not None:
         _register(who, signer, public_pem, private, public, as_json)
         return
+    _refuse_taken(private, public)
     if keyring:
         keyring_passphrase(who)  # whether there is a key store at all, before anything is made
     passphrase = asked_passphrase(f"New passphrase for {who}", passphrase_fd, confirm=True)
@@ -93,13 +94,22 @@ def _register(who: str, signer: str, pem: Path | None, private: Path, public: Pa
             "Export it as PEM and give it with --public-pem.",
         )
     check_outputs([public], "public key", [pem])
-    if private.exists():
-        raise InputError(f"{private}: there is a key already.", fix="Choose another name, or move the old key away.")
+    _refuse_taken(private, public)
     key = public_key_of_pem(read_bytes(pem, "public key", KEY_LIMIT_BYTES), str(pem))
     file = PublicKeyFile(person=who, key=key, signer=signer)
     write_bytes(public, file.to_json() + b"\n", "public key")
     data = {"person": who, "private_key": signer, "public_key": str(public), "key_id": key.id}
     emit(as_json, data, f"{signer}: holds your private key.\n{public}: your public key. Hand it out.\n{key.id}")
+
+
+def _refuse_taken(*paths: Path) -> None:
+    for path in paths:
+        if path.exists():
+            raise InputError(
+                f"{path}: there is a key already.",
+                "What was signed with it needs it.",
+                "Choose another name, or move the old key away.",
+            )
 
 
 def list_keys(keys: KeyFolder = None, workspace: Workspace = DEFAULT_WORKSPACE, as_json: Json = False) -> None:
@@ -161,7 +171,9 @@ def revoke_key(
     reason: Annotated[str, typer.Option("--reason", help="Why.")],
     since: Annotated[
         int | None,
-        typer.Option("--since", metavar="EVENT", help="What they signed before this event of the record still counts."),
+        typer.Option(
+            "--since", metavar="EVENT", min=1, help="What they signed before this event of the record still counts."
+        ),
     ] = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: Json = False,
@@ -202,8 +214,9 @@ def sign_trust_file(
 ) -> None:
     """Signs the change of the trust file that waits; it takes effect once enough root keys have signed."""
     path = trust_path(workspace)
+    private = unlocked(key, keys, passphrase_fd, keyring)  # before others have to wait
     with alone(path):
-        written = sign_trust(path, unlocked(key, keys, passphrase_fd, keyring))
+        written = sign_trust(path, private)
     done = f"{path}: signed, and in effect." if not written.missing else f"Signed.{_waits(written)}"
     emit(as_json, {"trust": str(written.path), "missing": written.missing}, done)
 

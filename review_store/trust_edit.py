@@ -9,7 +9,7 @@ from typing import Any
 
 from metainfer_core.bundle.envelope import Envelope, Signature, envelope_from_plain, read_signed_file
 from metainfer_core.bundle.seen import Seen, read_seen, seen_file
-from metainfer_core.bundle.trust import Revocation, RiskLevel, Role, Time, TrustFile, TrustRoot
+from metainfer_core.bundle.trust import Revocation, RiskLevel, Role, Time, TrustFile, TrustRoot, spelled_alike
 from metainfer_core.bundle.trust_root import TRUST_LIMIT_BYTES, TRUST_TYPE, read_trust, short_of
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
@@ -39,6 +39,10 @@ def with_key(
     max_risk: RiskLevel | None = None,
 ) -> TrustFile:
     """The trust file with a person's key, and with these roles beside those that the person has."""
+    _refuse_key(trust, file)
+    _refuse_name(trust, file.person, name)
+    if not all(each.strip() for each in chips):
+        raise InputError("--chip: the chip has no name.", fix="Give the name that its spec has, such as rk3588.")
     people = {person.id: person.plain() for person in trust.people}
     person: dict[str, Any] = people.setdefault(file.person, {"id": file.person, "roles": [], "keys": []})
     if name:
@@ -55,6 +59,13 @@ def with_key(
 
 def with_root(trust: TrustFile, files: Sequence[PublicKeyFile], threshold: int) -> TrustFile:
     """The trust file with these root keys: from now on so many of them sign every change of it."""
+    ids = [each.key.id for each in files]
+    if twice := [each for each in files if ids.count(each.key.id) > 1]:
+        raise InputError(
+            f"{twice[0].person}: this root key is given twice.",
+            f"Its id is {twice[0].key.id}. It would count twice.",
+            "Give each public key once.",
+        )
     if not 1 <= threshold <= len(files):
         raise InputError(
             f"--threshold {threshold}: so many root keys can never sign.",
@@ -77,6 +88,12 @@ def revoke(
         records: The whole review log, where `since` is given.
         since: Number of the first event that the person may not have written: what they signed before still counts.
     """
+    if since is not None and since > len(records) + 1:
+        raise InputError(
+            f"--since {since}: the record has no such event.",
+            f"It holds {len(records)} events.",
+            "Give the number of the first event that another may have written; `meta-infer review show` numbers them.",
+        )
     people: list[dict[str, Any]] = []
     revoked: list[str] = []
     for person in trust.people:
@@ -139,6 +156,36 @@ def sign_trust(path: Path, key: SigningKey) -> Written:
 def pending_path(path: Path) -> Path:
     """Where the next version of a signed trust file waits for its signatures."""
     return path.with_name(f"{path.stem}.next.json")
+
+
+def _refuse_key(trust: TrustFile, file: PublicKeyFile) -> None:
+    """Raises where adding a key would change nothing, or count one key for two people."""
+    owner = trust.owner(file.key.raw)
+    if owner is None:
+        return
+    person, key = owner
+    if person.id != file.person:
+        raise InputError(
+            f"{file.person}: this is the key of {person.id}.",
+            f"Its id is {key.id}. One key cannot count for two people.",
+            f"Ask {file.person} for their own public key.",
+        )
+    if key.revoked is not None:
+        raise InputError(
+            f"{person.id}: this key was revoked and is not trusted again.",
+            f"Its id is {key.id}; it was revoked at {key.revoked.at} ({key.revoked.reason}).",
+            "Add a new key: `meta-infer keys new` makes one.",
+        )
+
+
+def _refuse_name(trust: TrustFile, person: str, name: str) -> None:
+    alike = [each.id for each in trust.people if each.id != person and each.name and spelled_alike(each.name, name)]
+    if alike:
+        raise InputError(
+            f"--name {name}: {alike[0]} has this name already.",
+            "Two people whose names look the same cannot be told apart.",
+            "Give a name that tells them apart.",
+        )
 
 
 def _settle(path: Path, envelope: Envelope) -> Written:

@@ -161,6 +161,8 @@ class TrustFile(Value):
     quorum: Quorum = Quorum()
     authors_may_approve: bool = True
     """Whether who wrote a policy or an override counts among its reviewers. Bundles made so say it."""
+    comments_block: bool = False
+    """Whether an open comment keeps its action from being approved, in reviews with this file."""
     expires: Time | None = None
     """When it must have been replaced by a newer version; None: never."""
     audience: str = ""
@@ -189,6 +191,11 @@ class TrustFile(Value):
     def public_keys(self) -> tuple[bytes, ...]:
         """Every key in the file, revoked ones too, so that a verdict can name them."""
         return tuple(key.raw for person in self.people for key in person.keys)
+
+
+def spelled_alike(one: str, other: str) -> bool:
+    """Whether two names look the same."""
+    return _spelled_alike(one) == _spelled_alike(other)
 
 
 def _spelled_alike(name: str) -> str:

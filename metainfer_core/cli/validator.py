@@ -61,6 +61,8 @@ def check(
     if output_format not in ("text", "json", "sarif"):
         raise typer.BadParameter(f"{output_format!r} is not one of text, json, sarif.", param_hint="--format")
     chosen: Any = "json" if json else output_format
+    for path in specs:  # before the first is mended: of a command that is refused, nothing is done
+        read_bytes(path, "hardware spec", BYTES_LIMIT)
     mended = {str(path): _mend(path) for path in specs} if fix else {}
     with console.progress("validate") as progress:
         found = {str(path): findings_of(path, manuals or (), progress) for path in specs}
@@ -72,11 +74,12 @@ def check(
 
 def _mend(path: Path) -> tuple[Finding, ...]:
     """Makes the safe fixes in one file; what was mended."""
-    with alone(path):
+    target = path.resolve()  # a link stays a link
+    with alone(target):
         data = read_bytes(path, "hardware spec", BYTES_LIMIT)
         result = fixed(data, str(path), datetime.date.today())
         if result.data != data:
-            write_bytes(path, result.data, "hardware spec")
+            write_bytes(target, result.data, "hardware spec", mode=target.stat().st_mode & 0o777)
     return result.mended
 
 

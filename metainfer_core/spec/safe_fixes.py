@@ -32,6 +32,8 @@ def fixed(data: bytes, source: str, today: datetime.date) -> Fixed:
     mended: list[Finding] = []
     for _ in range(_MOST_ROUNDS):
         found = [finding for finding in validate(data, source, today) if finding.mend]
+        if not found:  # also where it is no YAML at all, so that there are no places to be replaced
+            break
         replaced, done = _replaced(data, found)
         if not done:
             break

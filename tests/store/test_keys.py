@@ -117,8 +117,9 @@ def test_passphrase_is_the_first_line_of_the_descriptor():
     os.close(write_end)
     assert passphrase_from_descriptor(read_end) == "pass phräse"
     os.close(read_end)
-    with pytest.raises(InputError, match="--passphrase-fd"):
-        passphrase_from_descriptor(read_end)
+    for wrong in (read_end, -1, 1 << 70):
+        with pytest.raises(InputError, match="--passphrase-fd"):
+            passphrase_from_descriptor(wrong)
 
 
 def test_key_never_shows_itself():
@@ -179,3 +180,16 @@ def test_keys_trusted_at_once_by_many_are_all_kept(tmp_path):
     trust = read_trust(tmp_path / "workspace" / "trust.json")
     assert {person.id for person in trust.people} == set(people)
     assert trust.version == 7
+
+
+def test_new_key_leaves_the_public_key_of_another_alone(tmp_path):
+    """A key in a device has a public file only; a second key of that name would take its place."""
+    public = tmp_path / "ada.pub"
+    public.write_bytes(public_key_file("ada", private_key("ada")).to_json())
+    before = public.read_bytes()
+    command = [sys.executable, "-m", "metainfer_core", "keys", "new", "ada", "--keys", str(tmp_path)]
+    done = subprocess.run(
+        [*command, "--passphrase-fd", "0"], input="correct horse\n", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"{public}: there is a key already.")
+    assert (public.read_bytes(), list(tmp_path.iterdir())) == (before, [public])

@@ -180,3 +180,33 @@ def test_unknown_signers_and_other_kinds_of_keys_are_refused():
         public_key_of_pem(other.public_bytes(serialization.Encoding.PEM, form), "ada.pem")
     with pytest.raises(InputError, match="not a public key"):
         public_key_of_pem(b"junk", "ada.pem")
+
+
+def test_a_revoked_key_is_not_trusted_again():
+    gone, _ = revoke(TRUST, "ada", AT, "stolen")
+    with pytest.raises(InputError, match="was revoked and is not trusted again"):
+        with_key(gone, pub("ada"), ("reviewer",))
+
+
+def test_one_key_under_two_names_and_one_name_for_two_people():
+    copied = PublicKeyFile(person="carl", key=pub("ada").key)
+    with pytest.raises(InputError, match="carl: this is the key of ada"):
+        with_key(TRUST, copied, ("reviewer",))
+    named = with_key(TRUST, pub("ada"), ("reviewer",), "Ada L.")
+    with pytest.raises(InputError, match="ada has this name already"):
+        with_key(named, pub("eve"), ("reviewer",), "ＡDA  l.")
+    assert with_key(named, pub("ada"), ("reviewer",), "ada l.").people[0].name == "ada l."
+
+
+def test_root_keys_are_given_once_and_chips_have_names():
+    with pytest.raises(InputError, match="ruth: this root key is given twice"):
+        with_root(TRUST, [pub("ruth"), pub("rolf"), pub("ruth")], 2)
+    with pytest.raises(InputError, match="the chip has no name"):
+        with_key(TRUST, pub("eve"), ("reviewer",), chips=("",))
+
+
+def test_a_revocation_names_an_event_that_the_record_has(log):
+    events = log.records()
+    assert revoke(TRUST, "ada", AT, "stolen", events, len(events) + 1)[1]
+    with pytest.raises(InputError, match=f"--since {len(events) + 2}: the record has no such event"):
+        revoke(TRUST, "ada", AT, "stolen", events, len(events) + 2)

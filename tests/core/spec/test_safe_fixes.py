@@ -77,6 +77,23 @@ def test_a_file_with_a_mark_and_windows_line_ends_keeps_them():
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        b"a:\n\tb: 1\n",
+        b"name: caf\xe9\n",
+        "name: x\n".encode("utf-16"),
+        b"name: \0\n",
+        b"a: " + b"[" * 5000,
+        b"a: 1\n---\n",
+    ],
+    ids=["tab", "Latin-1", "UTF-16", "NUL", "deep", "two documents"],
+)
+def test_what_is_no_yaml_stays_as_it_is(written):
+    result = fixed(written, FILE_NAME, TODAY)
+    assert (result.data, result.mended) == (written, ())
+
+
+@pytest.mark.parametrize(
     ("text", "clear"),
     [("512 KB", "512 KiB"), ("512KB", "512 KiB"), ("16K to 64 MB", "16 KiB to 64 MiB"), ("512 KiB", ""), ("4 Kb", ""),
      ("up to 2 G", "up to 2 GiB")],
@@ -99,3 +116,30 @@ def test_the_command_mends_the_file_and_says_so(tmp_path, monkeypatch, capsys):
     assert [finding["code"] for finding in answer["mended"]] == ["HW003", "HW006"]
     assert not [finding for finding in answer["findings"] if finding["severity"] == "error"]
     assert spec.read_text() == COMMENTED
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_is_mended(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    spec, link = folder / FILE_NAME, tmp_path / FILE_NAME
+    spec.write_text(COMMENTED.replace("256 KiB", "256 KB"))
+    spec.chmod(0o600)
+    link.symlink_to(spec)
+    monkeypatch.setattr("sys.argv", ["hwdoc-validator", str(link), "--fix"])
+    with pytest.raises(SystemExit) as ended:
+        validator.main()
+    assert ended.value.code == 0
+    assert link.is_symlink()
+    assert spec.read_text() == COMMENTED
+    assert spec.stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_is_mended_by_a_command_that_is_refused(tmp_path, monkeypatch, capsys):
+    spec = tmp_path / FILE_NAME
+    written = COMMENTED.replace("256 KiB", "256 KB")
+    spec.write_text(written)
+    monkeypatch.setattr("sys.argv", ["hwdoc-validator", str(spec), str(tmp_path / "none.yaml"), "--fix"])
+    with pytest.raises(SystemExit) as ended:
+        validator.main()
+    assert ended.value.code == 2
+    assert spec.read_text() == written
