@@ -20,9 +20,10 @@ from studio.marks import STATE_SHAPES, risk_mark, state_mark
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
-from studio.policies import Subject, bound_shapes, review_of
+from studio.policies import Review, Subject, bound_shapes, review_of
+from studio.record_view import draw_faults, draw_record
 from studio.review_queue import Desk, draw_queue, selected
-from studio.review_rows import RISKS, Chosen, counts, queue, rows
+from studio.review_rows import RISKS, Chosen, about, counts, queue, rows
 from studio.session import person
 from studio.texts import text
 from studio.typed import read_typed
@@ -45,9 +46,10 @@ def main() -> None:
     desk = _desk(found, who)
     take(found, desk, who)
     review = review_of(found)
+    draw_faults(review)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
-        shown = queue(review.state.actions, _chips(review.state))
+        shown = queue(review.state.actions, _chips(review, who))
         named = selected(desk) or st.query_params.get("action")
         chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
         if selected(desk) is None and chosen is not None and desk.go[1] != chosen.id:
@@ -55,6 +57,7 @@ def main() -> None:
         draw_queue(rows(shown), desk)
         _progress(found, review.state)
         draw_bulk(found, review.state, shown, desk, who)
+        draw_record(found, review)
     if chosen is None:
         return
     text_to_address("action", chosen.id)
@@ -92,10 +95,10 @@ def _desk(found: Subject, who: str) -> Desk:
     return desks[key]
 
 
-def _chips(state: ReviewState) -> Chosen:
+def _chips(review: Review, who: str) -> Chosen:
     """Filters as chips with their counts, and the search. All of them stand in the address."""
-    there = counts(state.actions)
-    for key, known in (("risk", RISKS), ("state", STATE_SHAPES), ("kind", there["kinds"])):
+    there, mine = counts(review.state.actions), about(review.state, review.records, who)
+    for key, known in (("risk", RISKS), ("state", STATE_SHAPES), ("kind", there["kinds"]), ("me", mine)):
         many_from_address(key, known)
     text_from_address("q")
 
@@ -113,6 +116,12 @@ def _chips(state: ReviewState) -> Chosen:
         format_func=lambda each: f"{' '.join(state_mark(each))} {there['words'][each]}",
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
+    count_mine = Counter({each: len(ids) for each, ids in mine.items()})
+    of_me = st.pills(
+        text("chips_me"), shown("me", mine, count_mine), selection_mode="multi", key="me",
+        format_func=lambda each: f"{text(f'me_{each}')} {count_mine[each]}",
+        persist_state="session", label_visibility="collapsed",
+    )  # fmt: skip
     kinds = st.multiselect(
         text("chips_kinds"), sorted(there["kinds"]), format_func=lambda each: f"{each} ({there['kinds'][each]})",
         key="kind", placeholder=text("chips_kinds"), persist_state="session", label_visibility="collapsed",
@@ -121,10 +130,11 @@ def _chips(state: ReviewState) -> Chosen:
         text("review_search"), key="q", placeholder=text("review_search_hint"), persist_state="session",
         label_visibility="collapsed", icon=":material/search:",
     )  # fmt: skip
-    for key, chosen in (("risk", risks), ("state", words), ("kind", kinds)):
+    for key, chosen in (("risk", risks), ("state", words), ("kind", kinds), ("me", of_me)):
         many_to_address(key, chosen or ())
     text_to_address("q", search or "")
-    return Chosen(risks or (), words or (), kinds, search or "")
+    wanted = frozenset().union(*(mine[each] for each in of_me)) if of_me else None
+    return Chosen(risks or (), words or (), kinds, search or "", wanted)
 
 
 def _progress(found: Subject, state: ReviewState) -> None:

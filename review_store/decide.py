@@ -25,6 +25,7 @@ from review_store.events import (
     Registered,
     Rejected,
     Released,
+    Resolved,
     Tagged,
     Undone,
     Withdrawn,
@@ -40,7 +41,7 @@ class Legality(Protocol):
         """Why the policy cannot be built with these actions as they are now overridden, in a sentence; or None."""
 
 
-Verdict = Literal["approve", "reject", "tag", "withdraw", "comment", "override"]
+Verdict = Literal["approve", "reject", "tag", "withdraw", "comment", "resolve", "override"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Decision:
     """False switches the action off, an object replaces parameters, None takes an earlier override back."""
     expires: Time | None = None
     """Until when an override holds: nothing is built from it later. None: as long as the bundle."""
+    assignee: str | None = None
+    """Who a tag asks to look."""
+    thread: int | None = None
+    """First comment of the thread that a comment answers, or that is resolved."""
 
 
 def decide(
@@ -169,10 +174,19 @@ def _events(policy: Policy, review: ActionReview, decision: Decision, at: Time) 
                 **_binding(policy),
             )
         elif verdict == "tag":
-            event = Tagged(actor=person, at=at, action=review.id, reason=_needed(decision.reason, review, "a tag"))
+            event = Tagged(
+                actor=person,
+                at=at,
+                action=review.id,
+                reason=_needed(decision.reason, review, "a tag"),
+                assignee=decision.assignee,
+            )
         elif verdict == "comment":
             text = _needed(decision.reason, review, "a comment")
-            event = Commented(actor=person, at=at, action=review.id, text=text)
+            answers = None if decision.thread is None else _thread(review, decision.thread, False)
+            event = Commented(actor=person, at=at, action=review.id, text=text, answers=answers)
+        elif verdict == "resolve":
+            event = Resolved(actor=person, at=at, action=review.id, thread=_thread(review, decision.thread, True))
         else:
             event = _withdrawal(review, person, at)
         events.append(event)
@@ -203,7 +217,26 @@ def _with_override(review: ActionReview, event: Overridden | None) -> PolicyActi
     return effective(review.proposed, in_force, review.tag is not None)
 
 
+def _thread(review: ActionReview, number: int | None, must_be_open: bool) -> int:
+    """The number of a thread about the action, if it has one with this number."""
+    for each in review.threads:
+        if each.number == number and not (must_be_open and each.resolved_by is not None):
+            return each.number
+    there = [str(each.number) for each in review.threads if not must_be_open or each.resolved_by is None]
+    raise InputError(
+        f"{review.id}: it has no {'open ' if must_be_open else ''}comment no. {number}.",
+        f"There are: {', '.join(there)}." if there else "There is none.",
+        "Give the number that `meta-infer review show` tells before the comment.",
+    )
+
+
 def _approval(policy: Policy, review: ActionReview, action: PolicyAction, decision: Decision, at: Time) -> Approved:
+    if review.held_by:
+        raise InputError(
+            f"{review.id}: it cannot be approved while comments about it are open.",
+            f"Open: no. {', '.join(str(each.number) for each in review.held_by)}; the trust file lets comments block.",
+            "Deal with them, and resolve each with --resolve and its number.",
+        )
     if decision.justification is None and needs_justification(action):
         why = "its risk is high" if risk_level(action) == "high" else "it is tagged review_required"
         raise InputError(

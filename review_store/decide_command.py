@@ -37,6 +37,15 @@ def decide_command(
     tag: Annotated[bool, typer.Option("--tag", help="Ask for a closer look (review_required).")] = False,
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Take back your approval, rejection or tag.")] = False,
     comment: Annotated[bool, typer.Option("--comment", help="Say something that decides nothing.")] = False,
+    answers: Annotated[
+        int | None, typer.Option("--answers", metavar="NUMBER", help="With --comment: the comment that it answers.")
+    ] = None,
+    resolve: Annotated[
+        int | None, typer.Option("--resolve", metavar="NUMBER", help="This comment, with its answers, is dealt with.")
+    ] = None,
+    assignee: Annotated[
+        str | None, typer.Option("--assignee", metavar="PERSON", help="With --tag: who is asked to look.")
+    ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Undo your last decision about them.")] = False,
     override: Annotated[
         str | None,
@@ -70,7 +79,7 @@ def decide_command(
     if override is not None:
         legality = _legality(state, model, spec)
     if undo:
-        if approve or reject or tag or withdraw or comment or override is not None:
+        if approve or reject or tag or withdraw or comment or resolve is not None or override is not None:
             raise InputError("--undo stands alone.", fix="Leave the other decisions out.")
         check = None if model is None or spec is None else _legality(state, model, spec)
         written = [undo_last(log, _state(log, state, workspace), each, who, now(), check) for each in ids]
@@ -83,6 +92,7 @@ def decide_command(
         "tag": tag,
         "withdraw": withdraw,
         "comment": comment,
+        "resolve": resolve is not None,
     }
     verdicts = tuple(each for each, given in chosen.items() if given)
     if len(verdicts) > 1 and verdicts != ("override", "approve"):
@@ -99,6 +109,8 @@ def decide_command(
         reason=reason,
         override=None if override is None else _read_override(override),
         expires=None if expires is None else _end_of(expires),
+        assignee=None if assignee is None else person_id(assignee),
+        thread=resolve if answers is None else answers,
     )
     outcome = decide(log, state, decision, now(), legality)
     report(as_json, [] if isinstance(outcome, Conflict) else [outcome], [outcome], state)

@@ -59,6 +59,8 @@ class Tagged(_ActionEvent):
 
     kind: Literal["tagged"] = "tagged"
     reason: Line
+    assignee: PersonId | None = None
+    """Who is asked to look."""
 
 
 class Overridden(_ActionEvent):
@@ -107,10 +109,20 @@ class Withdrawn(_ActionEvent):
 
 
 class Commented(_ActionEvent):
-    """Someone says something that changes nothing."""
+    """Someone says something that changes nothing: the first of a thread, or an answer in one."""
 
     kind: Literal["commented"] = "commented"
     text: Line
+    answers: int | None = None
+    """Sequence number of the thread's first comment; None: it begins one."""
+
+
+class Resolved(_ActionEvent):
+    """Someone says that a thread of comments is dealt with. A later answer opens it again."""
+
+    kind: Literal["resolved"] = "resolved"
+    thread: int
+    """Sequence number of its first comment."""
 
 
 class Undone(_ActionEvent):
@@ -141,7 +153,17 @@ class Released(_Event):
 
 
 Event = Annotated[
-    Registered | Tagged | Overridden | Approved | Rejected | Withdrawn | Commented | Undone | SignedApproval | Released,
+    Registered
+    | Tagged
+    | Overridden
+    | Approved
+    | Rejected
+    | Withdrawn
+    | Commented
+    | Resolved
+    | Undone
+    | SignedApproval
+    | Released,
     pydantic.Field(discriminator="kind"),
 ]
 

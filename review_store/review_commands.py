@@ -18,6 +18,7 @@ from review_store.carry_command import carry_command
 from review_store.check_log import check_log
 from review_store.decide import known_action
 from review_store.decide_command import decide_command
+from review_store.diff_command import diff_command
 from review_store.log import EventLog
 from review_store.review_filter import Filter
 from review_store.review_options import ModelFile, PolicyFile, SpecFile, Workspace, opened, policy_of
@@ -45,6 +46,7 @@ def commands(app: typer.Typer) -> None:
         '--why-allowed "..." --accuracy-effect "..." --fallback "..."',
     )(decide_command)
     review.command("carry", epilog="Example: meta-infer review carry retrained.policy --as ada")(carry_command)
+    review.command("diff", epilog="Example: meta-infer review diff first.policy second.policy")(diff_command)
     review.command("check", epilog="Example: meta-infer review check --bundle release.bundle")(check)
     review.command("export", epilog="Example: meta-infer review export model.policy --output reviewed.policy")(export)
     app.add_typer(review, name="review")

@@ -12,13 +12,17 @@ from typing import Any
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.bundle.trust import Time
 from metainfer_core.explain.render import text_lines
+from review_store.events import Tagged
 from review_store.log import Record
 from review_store.overrides import overrides
 from review_store.review_filter import EVERYTHING, Filter
 from review_store.state import REVIEW_WORDS, ActionReview, ReviewState
+from review_store.threads import open_threads
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
+SAID = ("reason", "assignee", "text", "answers", "thread", "override", "justification", "undoes")
+"""Fields of an event that a line about it tells."""
 
 
 def action_data(review: ActionReview) -> dict[str, Any]:
@@ -31,9 +35,10 @@ def action_data(review: ActionReview) -> dict[str, Any]:
         "approved_by": list(review.standing.counted),
         "needed": review.standing.needed,
         "rejected_by": sorted(review.rejections),
-        "tag": None if review.tag is None else {"by": review.tag.actor, "reason": review.tag.reason},
+        "tag": None if review.tag is None else _tag(review.tag),
         "override": None if review.override is None else {"by": review.override.actor} | _override(review),
         "notes": list(review.notes),
+        "open_comments": [each.number for each in open_threads(review.threads)],
         "content_digest": review.action.content_digest,
         "version": review.version,
     }
@@ -87,7 +92,8 @@ def action_text(review: ActionReview, records: Iterable[Record]) -> str:
     lines += [f"Parameters: {_json(action.plain().get('params', {}))}"]
     lines += [_override_line(review)] if review.override is not None else []
     if review.tag is not None:
-        lines.append(f"Tagged by {review.tag.actor}: {review.tag.reason}")
+        asks = f", who asks {review.tag.assignee} to look" if review.tag.assignee else ""
+        lines.append(f"Tagged by {review.tag.actor}{asks}: {review.tag.reason}")
     lines.append(f"Approved by {len(review.standing.counted)} of {review.standing.needed} needed.")
     lines += [f"Note: {note}" for note in (*missing_people(review), *review.notes)]
     lines.append("History:")
@@ -114,7 +120,7 @@ def record_text(record: Record) -> str:
     """One event in a line, with what was said in it."""
     event = record.event
     plain = event.plain()
-    said = {key: plain[key] for key in ("reason", "text", "override", "justification", "undoes") if key in plain}
+    said = {key: plain[key] for key in SAID if key in plain}
     if "override" in said:
         said["override"] = _override_words(said["override"])
     details = "; ".join(f"{key}: {_flat(value)}" for key, value in said.items())
@@ -148,6 +154,11 @@ def _flat(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={_flat(item)}" for key, item in value.items())
     return str(value)
+
+
+def _tag(tag: Tagged) -> dict[str, Any]:
+    asks = {} if tag.assignee is None else {"assignee": tag.assignee}
+    return {"by": tag.actor, "reason": tag.reason} | asks
 
 
 def _override(review: ActionReview) -> dict[str, Any]:

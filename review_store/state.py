@@ -24,6 +24,7 @@ from review_store.events import (
     Withdrawn,
 )
 from review_store.log import Record
+from review_store.threads import Thread, open_threads, threads
 
 ReviewWord = Literal["approved", "pending", "required", "outdated", "rejected"]
 REVIEW_WORDS: dict[ReviewWord, str] = {
@@ -58,6 +59,10 @@ class ActionReview:
     """Number of the last event about this action; 0: none."""
     left_behind: Overridden | None = None
     """An override of an earlier proposal of this action, which no longer applies."""
+    threads: tuple[Thread, ...] = ()
+    """What was said about it."""
+    held_by: tuple[Thread, ...] = ()
+    """Open threads that keep it from being approved, where the trust file says that comments do."""
 
     @property
     def id(self) -> str:
@@ -166,7 +171,9 @@ def _review(
     policy_authors: tuple[str, ...],
     trust: TrustFile,
 ) -> ActionReview:
-    said = _said(proposed, [record for record in records if record.seq not in undone])
+    standing_records = [record for record in records if record.seq not in undone]
+    said, comments = _said(proposed, standing_records), threads(standing_records)
+    held_by = open_threads(comments) if trust.comments_block else ()
     action = effective(proposed, said.override, said.tag is not None)
     digest = action.content_digest
     verdicts: list[Approved | Rejected] = [*said.approvals.values(), *said.rejections.values()]
@@ -188,16 +195,18 @@ def _review(
     return ActionReview(
         proposed=proposed,
         action=action,
-        word=_word(action, stands, bool(rejections), bool(outdated), said.tag is not None),
+        word=_word(action, stands, bool(rejections), bool(outdated), said.tag is not None, bool(held_by)),
         standing=stands,
         approvals=approvals,
         rejections=rejections,
         tag=said.tag,
         override=said.override,
         authors=authors,
-        notes=(*said.notes, *outdated),
+        notes=(*said.notes, *outdated, *map(_held, held_by)),
         version=max((record.seq for record in records), default=0),
         left_behind=said.left_behind,
+        threads=comments,
+        held_by=held_by,
     )
 
 
@@ -236,10 +245,17 @@ def _said(proposed: PolicyAction, records: list[Record]) -> _Said:
     return said
 
 
-def _word(action: PolicyAction, stands: Standing, rejected: bool, outdated: bool, tagged: bool) -> ReviewWord:
+def _held(thread: Thread) -> str:
+    first = thread.comments[0].event
+    return f"The comment of {first.actor} (no. {thread.number}) is open: it is not approved before that is resolved."
+
+
+def _word(
+    action: PolicyAction, stands: Standing, rejected: bool, outdated: bool, tagged: bool, held: bool
+) -> ReviewWord:
     if rejected:
         return "rejected"
-    if stands.enough:
+    if stands.enough and not held:
         return "approved"
     if tagged:
         return "required"

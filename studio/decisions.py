@@ -198,6 +198,7 @@ def _said(verb: str) -> str:
         "comment": text("said_comment"),
         "override": text("said_override"),
         "reject": text("said_reject"),
+        "resolve": text("said_resolve"),
         "tag": text("said_tag"),
         "withdraw": text("said_withdraw"),
     }[verb]

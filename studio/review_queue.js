@@ -157,6 +157,14 @@ class Queue {
     if (this.rows[index]) this.select(this.rows[index].id);
   }
 
+  // The next action that still blocks signing, from the top again after the last.
+  moveToOpen() {
+    const from = (this.at ?? -1) + 1;
+    const ahead = [...this.rows.slice(from), ...this.rows.slice(0, from)];
+    const found = ahead.find((row) => row.word !== "approved");
+    if (found) this.select(found.id);
+  }
+
   act(verb) {
     const row = this.row(this.selected);
     if (!row) return;
@@ -187,6 +195,7 @@ class Queue {
     if (!this.help.hidden) return;
     if (verb === "next") this.move(1);
     else if (verb === "previous") this.move(-1);
+    else if (verb === "next_open") this.moveToOpen();
     else if (verb === "search") this.focus("q");
     else if (!event.repeat) this.act(verb);
   }

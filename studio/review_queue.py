@@ -16,6 +16,7 @@ from studio.typed import Typed
 KEYS: tuple[tuple[str, str, str], ...] = (
     ("j", "next", "key_next"),
     ("k", "previous", "key_previous"),
+    ("n", "next_open", "key_next_open"),
     ("a", "approve", "key_approve"),
     ("r", "tag", "key_tag"),
     ("o", "override", "key_override"),

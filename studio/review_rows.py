@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from metainfer_core.bundle.review_rules import needs_justification, risk_level
 from metainfer_core.policy.policy import PolicyAction
-from review_store.state import ActionReview
+from review_store.log import Record
+from review_store.since import changed_since
+from review_store.state import ActionReview, ReviewState
 from studio.figures import short_words
 
 RISKS = ("high", "medium", "low")
@@ -25,12 +27,15 @@ class Chosen:
     words: Collection[str] = ()
     kinds: Collection[str] = ()
     search: str = ""
+    ids: Collection[str] | None = None
+    """Only these, where not everything is asked for."""
 
     def shows(self, review: ActionReview) -> bool:
         """Whether the queue shows an action."""
         action, wanted = review.action, self.search.strip().casefold()
         return (
-            (not self.risks or risk_level(action) in self.risks)
+            (self.ids is None or review.id in self.ids)
+            and (not self.risks or risk_level(action) in self.risks)
             and (not self.words or review.word in self.words)
             and (not self.kinds or action.action in self.kinds)
             and (not wanted or wanted in f"{review.id} {action.sentence} {' '.join(action.nodes)}".casefold())
@@ -41,6 +46,15 @@ def queue(actions: Iterable[ActionReview], chosen: Chosen) -> tuple[ActionReview
     """The actions shown, the gravest risk first, else in the policy's order."""
     shown = [each for each in actions if chosen.shows(each)]
     return tuple(sorted(shown, key=lambda each: RISKS.index(risk_level(each.action))))
+
+
+def about(state: ReviewState, records: Sequence[Record], person: str) -> dict[str, frozenset[str]]:
+    """What the queue can be narrowed to for one person: changed since their word, asked of them, approved by them."""
+    return {
+        "changed": changed_since(state, records, person),
+        "asked": frozenset(each.id for each in state.actions if each.tag is not None and each.tag.assignee == person),
+        "mine": frozenset(each.id for each in state.actions if person in each.approvals),
+    }
 
 
 def together(shown: Iterable[ActionReview]) -> tuple[ActionReview, ...]:

@@ -52,7 +52,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
         "en": "What is left becomes a policy. Nothing is built before people have reviewed and signed it."
     },
     "adapt_empty_lead": {
-        "en": "Nothing is proposed yet for this model on this chip. Say what you can accept, and propose."
+        "en": "Nothing is proposed yet for this model on this chip. Say on the left what you can accept, and press "
+        "Propose a policy below it."
     },
     "adapt_evaluation": {"en": "Evaluation data"},
     "adapt_evaluation_help": {"en": "Inputs that effects are measured on: others than those for calibration."},
@@ -189,6 +190,30 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "word_required": {
         "en": "It needs approval with three lines: why it may stand, what it costs, what if it proves wrong."
     },
+    # Review: the record, threads and what changed
+    "chips_me": {"en": "About me"},
+    "me_asked": {"en": "asked of me"},
+    "me_changed": {"en": "changed since my word"},
+    "me_mine": {"en": "approved by me"},
+    "key_next_open": {"en": "Next that is open"},
+    "form_assignee": {"en": "Who shall look"},
+    "form_assignee_anyone": {"en": "anyone"},
+    "said_resolve": {"en": "Resolved."},
+    "since_title": {"en": "Since your verdict ({kind}, {at})"},
+    "since_bound": {"en": "Another one now: {what}."},
+    "since_unknown": {"en": "The revision that you judged is not in the record, so it cannot be compared."},
+    "thread_answers": {"en": "Answers"},
+    "thread_new": {"en": "nothing: a new thread"},
+    "thread_resolve": {"en": "Resolve"},
+    "record_broken": {"en": "Somebody changed the record of this workspace."},
+    "record_broken_then": {
+        "en": "Sign nothing from it before `meta-infer review check` finds nothing: restore a backup, or "
+        "ask who has access."
+    },
+    "record_csv": {"en": "As CSV, for spreadsheets"},
+    "record_json": {"en": "As JSON, an event a line"},
+    "record_hint": {"en": "{count} events about this policy, each with who and when."},
+    "record_open": {"en": "Record"},
     # Sign
     "bundle_refused": {"en": "Not trusted. It is not built from."},
     "bundle_report": {"en": "Open its build report"},

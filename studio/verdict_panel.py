@@ -10,6 +10,9 @@ import streamlit as st
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
 from review_store.decide import Decision
+from review_store.policy_diff import change_text
+from review_store.review_text import record_text
+from review_store.since import since_verdict
 from review_store.state import ActionReview
 from studio.action_card import draw_history
 from studio.bulk import THREE_LINES
@@ -20,6 +23,7 @@ from studio.plain_words import plain_words
 from studio.policies import Review, Subject
 from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
+from studio.threads_panel import answered, draw_threads
 
 Override = dict[str, Any] | Literal[False] | None
 
@@ -27,14 +31,30 @@ Override = dict[str, Any] | Literal[False] | None
 def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
     """Shows the panel and takes what is decided in it."""
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word))
+    _since(review, action, person)
     _notice(desk, action.id)
     _buttons(found, action, desk, person)
     if action.id in desk.forms:
         verb, version = desk.forms[action.id]
         with st.container(border=True, key=f"form_{verb}"):
             _form(found, review, action, desk, person, Pressed(0, verb, action.id, version))
+    draw_threads(found, action, desk, person)
     st.html(f'<div class="mi"><h3>{text("verdict_history")}</h3></div>')
     draw_history(review.history(action.id))
+
+
+def _since(review: Review, action: ActionReview, person: str) -> None:
+    """What is another than when this person last judged the action."""
+    since = since_verdict(review.state, review.records, action.id, person, review.trust, review.log.value)
+    if since is None or not since.is_anything:
+        return
+    draw(
+        "since",
+        since=since,
+        kind=text(f"mark_{since.verdict.event.kind}"),
+        fields=[change_text(each) for each in since.fields or ()],
+        others=[record_text(each) for each in since.others],
+    )
 
 
 def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> None:
@@ -91,6 +111,9 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     fields: dict[str, Any] = {}
     if event.verb == "override":
         override, may_write, fields = _override(found, review, action, desk, kept)
+    thread = answered(action, field_key("thread", action.id), kept.get("thread")) if event.verb == "comment" else None
+    assignee = _assignee(review, action.id, kept) if event.verb == "tag" else None
+    fields |= {"thread": thread, "assignee": assignee}
     reason = _lines(text("form_reason"), "reason", action.id, kept)
     keep_form(desk, person, action.id, {**fields, "reason": reason})
     labels = {
@@ -101,7 +124,9 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     }
     if _submit(labels[event.verb], desk, action.id, person, disabled=not may_write):
         verdict: Any = event.verb
-        decision = Decision(person, (action.id,), (verdict,), reason=reason, override=override)
+        decision = Decision(
+            person, (action.id,), (verdict,), reason=reason, override=override, assignee=assignee, thread=thread
+        )
         if write(found, desk, event, decision):
             st.session_state.pop(field_key("reason", action.id), None)
         st.rerun()
@@ -155,6 +180,16 @@ def _submit(label: str, desk: Desk, action_id: str, person: str, disabled: bool 
         pressed = st.button(label, type="primary", key="form_submit", disabled=disabled)
         st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
     return pressed
+
+
+def _assignee(review: Review, action_id: str, kept: Mapping[str, Any]) -> str | None:
+    """Who is asked to look closer, of those who can approve."""
+    people = [each.id for each in review.trust.people]
+    asked = kept.get("assignee")
+    return st.selectbox(
+        text("form_assignee"), people, index=people.index(asked) if asked in people else None,
+        key=field_key("assignee", action_id), placeholder=text("form_assignee_anyone"), accept_new_options=True,
+    )  # fmt: skip
 
 
 def _lines(label: str, name: str, action_id: str, kept: Mapping[str, Any]) -> str:

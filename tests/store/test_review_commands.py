@@ -347,7 +347,7 @@ def test_wrong_passphrase_and_missing_key(on, ada, monkeypatch):
     assert "no such private key" in on("sign", "--key", "bob", "--output", "x", "--passphrase-fd", "0")[2]
 
 
-def test_check_finds_a_changed_row(on, run, place):
+def test_feature_10_check_finds_a_changed_row(on, run, place):
     approve(on, FUSE)
     connection = sqlite3.connect(place / "workspace/review.db", isolation_level=None)
     connection.execute("DROP TRIGGER event_is_never_updated")

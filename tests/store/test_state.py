@@ -58,7 +58,7 @@ def test_another_model_spec_or_rule_set_outdates_all(log, changed):
     assert words(log, POLICY) == ALL  # and nothing is lost for the one that was approved
 
 
-def test_one_changed_action_outdates_exactly_that_one(log):
+def test_feature_01_one_changed_action_outdates_exactly_that_one(log):
     approve_all(log, POLICY, "bob")
     changed = policy(ACTIONS[0], action("conv_1", "medium", params={"bit_width": 4}), ACTIONS[2])
     assert words(log, changed) == ALL | {CONV_1: "outdated"}
@@ -184,7 +184,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["ada", "bob", "eve"]), st.sampled_fr
 
 @settings(max_examples=25, deadline=None)
 @given(STEPS, st.tuples(st.sampled_from(["ada", "bob", "eve"]), st.sampled_from(sorted(ALL)), VERDICTS))
-def test_undo_gives_the_state_before(tmp_path_factory, steps, last):
+def test_feature_07_undo_gives_the_state_before(tmp_path_factory, steps, last):
     log = EventLog(tmp_path_factory.mktemp("store"))
 
     def state():

@@ -75,7 +75,7 @@ def in_each_look(page):
 
 
 @pytest.mark.parametrize("name", SCREENS)
-def test_a_screen_with_content(full, name):
+def test_feature_16_a_screen_with_content(full, name):
     with browser_page() as page:
         page.goto(f"{full.address}/{SCREENS[name]}")
         if name in ("model", "roofline"):  # a job reads the model first

@@ -82,7 +82,7 @@ def test_the_gravest_risk_stands_first_and_every_row_says_its_state(review):
     assert "9 actions still block signing." in html(page)
 
 
-def test_the_card_tells_why_with_source_and_measured_apart_from_predicted(review):
+def test_feature_13_the_card_tells_why_with_source_and_measured_apart_from_predicted(review):
     page = review(action="quantize@conv_2")
     card = html(page)
     assert "Compute conv_2 in INT8: weights scaled by output channel" in card
@@ -251,7 +251,7 @@ def test_several_of_medium_risk_are_approved_with_one_justification_as_listed(re
     assert approval.justification.why_allowed == "same numbers"
 
 
-def test_what_changed_since_it_was_listed_is_not_approved_with_the_rest(review, tmp_path):
+def test_feature_05_what_changed_since_it_was_listed_is_not_approved_with_the_rest(review, tmp_path):
     page = review()
     open_popover(page, "bulk")
     someone_else(tmp_path, "place@x", "tag", reason="is it read twice?")
@@ -264,7 +264,7 @@ def test_what_changed_since_it_was_listed_is_not_approved_with_the_rest(review, 
     assert list(words(page).values()).count("approved") == 6
 
 
-def test_a_link_opens_the_same_filters_and_search(review):
+def test_feature_12_a_link_opens_the_same_filters_and_search(review):
     page = review(risk=["low", "medium"], state=["pending"], kind=["quantize"], q="conv", action="quantize@conv_2")
     assert list(words(page)) == ["quantize@conv_1", "quantize@conv_2"]
     assert page.query_params["action"] == "quantize@conv_2"

@@ -44,7 +44,7 @@ def selected(page):
     return page.locator(".queue .row[aria-selected=true]")
 
 
-def test_fast_keys_each_count_once_and_typing_fires_nothing(studio, page):
+def test_feature_04_fast_keys_each_count_once_and_typing_fires_nothing(studio, page):
     page.locator('.queue .row[data-id="quantize@conv_1"]').click()
     page.keyboard.type("aaa", delay=5)
     for action in ("quantize@conv_1", "quantize@conv_2", "quantize@add"):
@@ -87,6 +87,18 @@ def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refre
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
     expect(page.get_by_text("text: ask aj ? or not")).to_be_visible()
     assert not list(typed.rglob("*.json"))
+
+
+def test_feature_15_no_other_machine_is_asked_for_anything(studio, page):
+    page.locator(".queue .row").nth(2).click()
+    page.keyboard.press("?")
+    page.reload()
+    settled(page)
+    assert len(page.asked) > 5
+    assert studio.outside(page) == []
+    page.asked.append("https://fonts.example/")
+    assert studio.outside(page) == ["https://fonts.example/"]  # it would have been noticed
+    page.asked.pop()
 
 
 def test_keys_move_and_help_shows_them(page):

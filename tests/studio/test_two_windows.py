@@ -79,7 +79,7 @@ def written(workspace):
     ]
 
 
-def test_a_hundred_decisions_from_two_windows(windows):
+def test_feature_08_a_hundred_decisions_from_two_windows(windows):
     workspace, ada, ben = windows
     chance = random.Random(SEED)
     actions = sorted(ada.seen)

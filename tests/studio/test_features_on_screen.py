@@ -1,0 +1,93 @@
+"""What experts expect of a review, as the screen shows it; the store's side stands in test_features_of_review."""
+
+import sqlite3
+
+from fitted import PATH
+from test_review import html, queue, review, send, someone_else, words  # noqa: F401 - a fixture
+
+from studio.decisions import field_key
+from studio.policies import review_of, subject
+from studio.texts import text
+
+LOW = "quantize@conv_2"
+
+
+def pills(page, key):
+    return next(each for each in page.get("pills") if each.key == key)
+
+
+def test_feature_03_what_changed_since_my_word_is_one_chip_away(review, tmp_path):  # noqa: F811
+    page = review()
+    assert not [each for each in page.get("pills") if each.key == "me" and each.options]
+    send(page, (1, "approve", LOW, 0), (2, "approve", "quantize@add", 0))
+    someone_else(tmp_path, LOW, "comment", reason="which data?")
+    page.run()
+    assert "changed since my word 1" in pills(page, "me").options
+    pills(page, "me").set_value(["changed"]).run()
+    assert not page.exception
+    assert words(page) == {LOW: "approved"}
+    pills(page, "me").set_value(["mine"]).run()
+    assert sorted(words(page)) == ["quantize@add", LOW]
+    assert ("n", "next_open") in [(each["key"], each["verb"]) for each in queue(page)["keys"]]
+
+
+def test_feature_06_the_panel_tells_what_changed_since_my_verdict(review, tmp_path):  # noqa: F811
+    page = review(action=LOW)
+    send(page, (1, "approve", LOW, 0), selected=LOW)
+    assert "Since your verdict" not in html(page)
+    someone_else(tmp_path, LOW, "override", override={"bit_width": 16}, reason="loses too much")
+    page.run()
+    assert "Since your verdict (approved, " in html(page)
+    assert "<li>override.bit_width: nothing → 16</li>" in html(page)
+    assert "eve overridden" in html(page)
+
+
+def test_feature_09_a_thread_is_answered_and_resolved_and_its_words_stay_words(review, tmp_path):  # noqa: F811
+    hostile = "<img src=x onerror=alert(1)> [a](javascript:alert(1)) **b**"
+    someone_else(tmp_path, LOW, "comment", reason=hostile)
+    page = review(action=LOW)
+    send(page, selected=LOW)
+    (number,) = [each.number for each in review_of(subject(tmp_path / PATH)).state.action(LOW).threads]
+    shown = html(page)
+    assert "<img" not in shown
+    assert "&lt;img src=x onerror=alert(1)&gt; [a](javascript:alert(1)) **b**" in shown
+    assert not [each for each in page.markdown if "javascript:" in each.value]
+    version = {row["id"]: row["version"] for row in queue(page)["rows"]}[LOW]
+    send(page, (1, "comment", LOW, version), selected=LOW)
+    page.selectbox(key=field_key("thread", LOW)).set_value(number)
+    page.text_area(key=field_key("reason", LOW)).set_value("text from the net")
+    page.button(key="form_submit").click().run()
+    assert not page.exception
+    (thread,) = review_of(subject(tmp_path / PATH)).state.action(LOW).threads
+    assert [each.event.text for each in thread.comments] == [hostile, "text from the net"]
+    page.button(key=f"resolve_{number}").click().run()
+    assert not page.exception
+    (thread,) = review_of(subject(tmp_path / PATH)).state.action(LOW).threads
+    assert thread.resolved_by is not None
+    assert f"resolve_{number}" not in [each.key for each in page.button]
+
+
+def test_feature_10_a_record_that_somebody_changed_is_said_on_top(review, tmp_path):  # noqa: F811
+    page = review()
+    send(page, (1, "approve", LOW, 0), (2, "approve", "quantize@add", 0))
+    page.run()
+    assert not page.error
+    connection = sqlite3.connect(tmp_path / "review.db", isolation_level=None)
+    connection.execute("DROP TRIGGER event_is_never_updated")
+    connection.execute("UPDATE event SET body = replace(body, 'approved', 'approveD') WHERE seq = 2")
+    connection.close()
+    page.run()
+    assert page.error[0].value.startswith(f"**{text('record_broken')}**")
+    assert "Event 2 was changed: its hash does not fit." in page.error[0].value.replace("\\", "")
+
+
+def test_feature_14_who_is_asked_to_look_finds_it_among_theirs(review, tmp_path):  # noqa: F811
+    page = review()
+    send(page, (1, "tag", LOW, 0), selected=LOW)
+    page.button(key="form_submit").click().run()  # without a reason
+    assert words(page)[LOW] == "pending"
+    me = page.session_state["person"]
+    someone_else(tmp_path, LOW, "tag", reason="the first layer loses most", assignee=me)
+    page.run()
+    pills(page, "me").set_value(["asked"]).run()
+    assert words(page) == {LOW: "required"}
