@@ -110,10 +110,12 @@ def _desk(draft: SpecDraft, name: str, is_growing: bool = False) -> None:
 
 
 def _save(draft: SpecDraft) -> None:
-    with st.popover(text("save_open"), icon=":material/save:", width="stretch", type="primary"):
+    versions = versions_of(draft.chip)
+    # A key of its own for each version: it closes when one is saved, so that none is saved twice by a second press.
+    form = f"save-form-{len(versions)}"
+    with st.popover(text("save_open"), icon=":material/save:", width="stretch", type="primary", key=form):
         stands = standing(read_log(digest_of(draft)))
         taken = sum(each.kind in ("accept", "edit") for each in stands.values())
-        versions = versions_of(draft.chip)
         st.caption(text("save_hint", count=taken, chip=plain_words(draft.chip)))
         bases: dict[str, Path | None] = {text("save_onto_nothing"): None}
         bases |= {f"{entry.name} {entry.version}": entry.path for entry in reversed(versions)}

@@ -141,7 +141,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "save_reason": {"en": "Why, for the change log"},
     "save_reason_hint": {"en": "such as: data sheet v1.4"},
     "save_version": {"en": "Version"},
-    "saved": {"en": "{file} is saved, with {count} values from documents."},
+    "saved": {"en": "{file} is saved, with {count} values from documents. Home says what comes next."},
     "saved_open": {"en": "Left open, because they contradict each other or what stood there: {places}."},
     "sharing_per_core": {"en": "per core"},
     "sharing_shared": {"en": "shared"},

@@ -117,7 +117,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "save_reason": "原因，写入变更记录",
     "save_reason_hint": "例如：数据手册 v1.4",
     "save_version": "版本",
-    "saved": "{file} 已保存，含 {count} 个来自文档的数值。",
+    "saved": "{file} 已保存，含 {count} 个来自文档的数值。下一步见主页。",
     "saved_open": "因相互矛盾或与原有值矛盾而留待决定：{places}。",
     "sharing_per_core": "每核",
     "sharing_shared": "共享",

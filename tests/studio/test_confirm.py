@@ -104,7 +104,9 @@ def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):
     page.text_input(key="save_reason").set_value("first look")
     page.button(key="save").click().run()
     assert not page.exception
-    assert [toast.value for toast in page.toast] == [r"tarn\_v1\.0\.0\.yaml is saved, with 2 values from documents\."]
+    assert [toast.value for toast in page.toast] == [
+        r"tarn\_v1\.0\.0\.yaml is saved, with 2 values from documents\. Home says what comes next\."
+    ]
     spec = read_spec(tmp_path / "specs" / "tarn_v1.0.0.yaml")
     assert spec.provenance[ROM].accepted_by == "ada"
     assert page.text_input(key="version-1").value == "1.1.0"
