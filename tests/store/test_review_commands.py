@@ -279,6 +279,37 @@ def test_tag_withdraw_reject_comment_undo(on):
     ]
 
 
+def test_feature_09_threads_on_the_command_line(on):
+    def decide(*more):
+        return on("review", "decide", "--action", FUSE, *more, "--as", "ada")
+
+    assert decide("--comment", "--reason", "which data?")[0] == 0
+    assert (
+        "commented (text: the calibration set; answers: 2)"
+        in decide("--comment", "--answers", "2", "--reason", "the calibration set")[1]
+    )
+    assert json.loads(on("review", "list", "--json")[1])["actions"][0]["open_comments"] == [2]
+    assert "resolved (thread: 2)" in decide("--resolve", "2")[1]
+    assert json.loads(on("review", "list", "--json")[1])["actions"][0]["open_comments"] == []
+    status, _, error = decide("--resolve", "2")
+    assert (status, f"{FUSE}: it has no open comment no. 2." in error) == (2, True)
+    assert decide("--resolve", "2", "--approve")[0] == 2
+
+
+def test_feature_06_diff_on_the_command_line(run, place):
+    assert run("review", "diff", "net.policy", "net.policy")[:2] == (0, "No action differs.\n")
+    policy = json.loads((place / "net.policy").read_text())
+    policy["actions"] = [policy["actions"][0] | {"override": False}]
+    (place / "second.policy").write_text(json.dumps(policy))
+    status, out, _ = run("review", "diff", "net.policy", "second.policy")
+    assert status == 1
+    lines = out.splitlines()
+    assert [f"{OTHER}: removed" in lines, f"{FUSE}: changed" in lines] == [True, True]
+    assert "    override: nothing → False" in lines
+    found = json.loads(run("review", "diff", "net.policy", "second.policy", "--json")[1])["changes"]
+    assert {each["id"]: each["change"] for each in found} == {FUSE: "changed", OTHER: "removed"}
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [
