@@ -12,6 +12,11 @@ from pathlib import Path
 from metainfer_core.errors import InputError
 
 MEBIBYTE = 1 << 20
+IRREPLACEABLE = {
+    b"SQLite format 3\0": "a database, such as the record of a review",
+    b"-----BEGIN ENCRYPTED PRIVATE KEY-----": "a private key",
+}
+"""First bytes of files that no answer of a command may replace, since nothing can make them again."""
 
 
 def read_bytes(path: Path, what: str, limit_bytes: int = 64 * MEBIBYTE) -> bytes:
@@ -74,12 +79,20 @@ def _refuse_no_file(path: Path, what: str) -> None:
             kind = "is a folder"
         elif path.exists() and not path.is_file():
             kind = "is not a file, but a device or a pipe"
+        elif path.exists():
+            kind = _irreplaceable(path)
     except OSError as error:
         raise _unwritable(path, what, error.strerror or str(error)) from error
     if kind:
         raise InputError(
-            f"{str(path)!r}: this {kind}.", f"The {what} cannot be written there.", "Give the name of a file."
+            f"{str(path)!r}: this {kind}.", f"The {what} cannot be written there.", "Give the name of another file."
         )
+
+
+def _irreplaceable(path: Path) -> str | None:
+    with path.open("rb") as file:
+        start = file.read(max(map(len, IRREPLACEABLE)))
+    return next((f"is {what}" for head, what in IRREPLACEABLE.items() if start.startswith(head)), None)
 
 
 def _unwritable(path: Path, what: str, why: str) -> InputError:

@@ -112,3 +112,19 @@ def _count(path):
     for _ in range(25):
         with alone(path):
             write_bytes(path, str(int(path.read_text()) + 1).encode(), "count")
+
+
+@pytest.mark.parametrize(
+    ("start", "what"),
+    [(b"SQLite format 3\0", "is a database"), (b"-----BEGIN ENCRYPTED PRIVATE KEY-----", "is a private key")],
+)
+def test_what_nothing_can_make_again_is_never_written_over(tmp_path, start, what):
+    path = tmp_path / "file"
+    path.write_bytes(start + b" and more")
+    for attempt in (lambda: check_outputs([path], "bundle"), lambda: write_bytes(path, b"new", "bundle")):
+        with pytest.raises(InputError, match=what):
+            attempt()
+    assert path.read_bytes() == start + b" and more"
+    path.write_bytes(start[:-1])
+    write_bytes(path, b"new", "bundle")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new"]
