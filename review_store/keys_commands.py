@@ -171,9 +171,7 @@ def revoke_key(
     reason: Annotated[str, typer.Option("--reason", help="Why.")],
     since: Annotated[
         int | None,
-        typer.Option(
-            "--since", metavar="EVENT", min=1, help="What they signed before this event of the record still counts."
-        ),
+        typer.Option("--since", metavar="EVENT", help="What they signed before this event of the record still counts."),
     ] = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
     as_json: Json = False,

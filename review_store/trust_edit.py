@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metainfer_core.bundle.envelope import Envelope, Signature, envelope_from_plain, read_signed_file
-from metainfer_core.bundle.seen import Seen, read_seen, seen_file
+from metainfer_core.bundle.seen import Seen, read_seen, remember_trust, seen_file
 from metainfer_core.bundle.trust import Revocation, RiskLevel, Role, Time, TrustFile, TrustRoot, spelled_alike
 from metainfer_core.bundle.trust_root import TRUST_LIMIT_BYTES, TRUST_TYPE, read_trust, short_of
 from metainfer_core.errors import InputError, NotTrustedError
@@ -88,7 +88,7 @@ def revoke(
         records: The whole review log, where `since` is given.
         since: Number of the first event that the person may not have written: what they signed before still counts.
     """
-    if since is not None and since > len(records) + 1:
+    if since is not None and not 1 <= since <= len(records) + 1:
         raise InputError(
             f"--since {since}: the record has no such event.",
             f"It holds {len(records)} events.",
@@ -194,6 +194,7 @@ def _settle(path: Path, envelope: Envelope) -> Written:
     write_bytes(place, envelope.to_json() + b"\n", "trust file")
     if not missing:
         pending_path(path).unlink(missing_ok=True)
+        remember_trust(seen_file(path), TrustFile.from_json(envelope.payload, str(path)))
     return Written(place, missing)
 
 

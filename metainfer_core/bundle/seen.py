@@ -91,6 +91,11 @@ class Seen(Value):
             bundles={**self.bundles, name: (*others, found)},
         )
 
+    def with_trust(self, trust: TrustFile) -> Seen:
+        """This, with a signed trust file that took effect here."""
+        pinned = {"trust_version": trust.version, "trust_digest": trust.digest, "root": trust.root}
+        return self.model_copy(update=pinned | {"changes": self.changes + 1})
+
 
 def seen_name(policy: Policy) -> str:
     """What bundles follow each other under: policies of one name, for one model and one spec."""
@@ -132,6 +137,15 @@ def remember(path: Path, verified: Verified) -> None:
     seen = read_seen(path).with_bundle(
         name, serial, verified.payload_digest, verified.trust, verified.key_ids, verified.at
     )
+    _write(path, seen)
+
+
+def remember_trust(path: Path, trust: TrustFile) -> None:
+    """Notes down a signed trust file that took effect: from here on none is taken that its root keys did not sign."""
+    _write(path, read_seen(path).with_trust(trust))
+
+
+def _write(path: Path, seen: Seen) -> None:
     key_path = _key_file(path)
     key, _ = _read_key(key_path)
     if not key:

@@ -58,6 +58,7 @@ def open_trust(data: bytes, source: str, seen: Seen) -> TrustFile:
     trust = TrustFile.from_plain(plain, source) if envelope is None else _payload(envelope, source)
     if trust.root is not None:
         _refuse_short(signed_by(envelope, trust.root), trust.root, source, "its own root keys")
+        _refuse_older(trust, seen, source)
     return trust
 
 
@@ -92,6 +93,17 @@ def _payload(envelope: Envelope, source: str) -> TrustFile:
 def _refuse_short(count: int, root: TrustRoot, source: str, whose: str) -> None:
     if count < root.threshold:
         raise _not_by_root(source, f"{count} of {whose} signed it; {root.threshold} must.")
+
+
+def _refuse_older(trust: TrustFile, seen: Seen, source: str) -> None:
+    """Its root keys signed every former version too: whoever puts one back undoes the revocations since."""
+    if trust.version < seen.trust_version:
+        raise NotTrustedError(
+            f"{source}: the trust file is older than one that was used here before.",
+            f"It has version {trust.version}; version {seen.trust_version} was used before.",
+            "Use the newest trust file.",
+            "downgrade",
+        )
 
 
 def _not_by_root(source: str, why: str) -> NotTrustedError:

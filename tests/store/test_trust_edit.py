@@ -10,6 +10,7 @@ from review_maker import AT, MODEL, POLICY, RULES, SPEC, TRUST, UNTIL, approve_a
 from securesystemslib.signer import SIGNER_FOR_URI_SCHEME, Signature, Signer
 
 from metainfer_core.bundle.case import Expected
+from metainfer_core.bundle.seen import seen_file
 from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
 from metainfer_core.bundle.trust import Person, TrustFile
 from metainfer_core.bundle.trust_root import read_trust
@@ -77,7 +78,38 @@ def test_edited_by_hand_it_is_refused(path):
     path.write_bytes(json.dumps(plain | {"signatures": plain["signatures"][:1]}).encode())
     with pytest.raises(NotTrustedError) as refusal:
         read_trust(path)
-    assert (refusal.value.check, refusal.value.why) == ("trust_root", "1 of its own root keys signed it; 2 must.")
+    assert (refusal.value.check, refusal.value.why) == (
+        "trust_root",
+        "1 of the root keys that this machine knows signed it; 2 must.",
+    )
+    seen_file(path).unlink()
+    seen_file(path).with_suffix(".key").unlink()
+    with pytest.raises(NotTrustedError, match="1 of its own root keys signed it; 2 must"):  # by its own word alone
+        read_trust(path)
+
+
+def test_where_root_keys_took_effect_others_and_older_versions_are_refused_from_then_on(path):
+    old = path.read_bytes()
+    write_trust(path, with_root(editable_trust(path), [pub("nina"), pub("nora")], 2))
+    sign_trust(path, private_key("nina"))
+    sign_trust(path, private_key("nora"))
+    put_in_place = pending_path(path).read_bytes()
+    path.write_bytes(put_in_place)  # signed by its new keys alone
+    with pytest.raises(NotTrustedError) as refusal:
+        read_trust(path)
+    assert refusal.value.check == "trust_root"
+    path.write_bytes(old)
+    sign_trust(path, private_key("ruth"))
+    assert sign_trust(path, private_key("rita")).missing == 0
+    assert read_trust(path).version == 3
+    write_trust(path, with_key(editable_trust(path), pub("ada"), ("releaser",)))
+    before = path.read_bytes()
+    sign_trust(path, private_key("nina"))
+    assert sign_trust(path, private_key("nora")).missing == 0
+    path.write_bytes(before)  # its root keys signed it, once
+    with pytest.raises(NotTrustedError) as refusal:
+        read_trust(path)
+    assert (refusal.value.check, refusal.value.why) == ("downgrade", "It has version 3; version 4 was used before.")
 
 
 def test_thresholds_that_nobody_reaches_are_refused():
@@ -208,5 +240,6 @@ def test_root_keys_are_given_once_and_chips_have_names():
 def test_a_revocation_names_an_event_that_the_record_has(log):
     events = log.records()
     assert revoke(TRUST, "ada", AT, "stolen", events, len(events) + 1)[1]
-    with pytest.raises(InputError, match=f"--since {len(events) + 2}: the record has no such event"):
-        revoke(TRUST, "ada", AT, "stolen", events, len(events) + 2)
+    for wrong in (len(events) + 2, 0, -5):
+        with pytest.raises(InputError, match=f"--since {wrong}: the record has no such event"):
+            revoke(TRUST, "ada", AT, "stolen", events, wrong)
