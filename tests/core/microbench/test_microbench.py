@@ -4,6 +4,7 @@ import datetime
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -255,3 +256,33 @@ def test_this_machine_is_measured_into_a_new_version(monkeypatch, capsys, tmp_pa
     assert not [path for path in after.assumed if "bandwidth" in path or "macs" in path or "launch" in path]
     record = json.loads((tmp_path / "here_v1.1.0.measured.json").read_bytes())
     assert len(record["samples"]) > 100
+
+
+def test_a_spec_and_its_record_are_written_both_or_not_at_all(monkeypatch, capsys, tmp_path):
+    """A record left alone would keep the next run from writing; what another run wrote meanwhile stays."""
+    spec = tmp_path / "here_v1.0.0.yaml"
+    save_spec(HardwareSpec.from_plain(host_spec().plain() | {"name": "here"}), spec)
+    unit = next(iter(read_spec(spec).compute_units))
+    monkeypatch.setattr(profile_commands, "Program", lambda _: SimpleNamespace(compiler="c++"))
+    monkeypatch.setattr(profile_commands, "measured_values", lambda *_: {})
+    monkeypatch.setattr(profile_commands, "_report", lambda *_: None)
+    there = tmp_path / "here_v1.1.0.yaml"
+
+    def full_disk(*_):
+        raise InputError("full")
+
+    def another_was_faster(*_):
+        there.write_text("theirs")
+        return {}
+
+    command = ("--full", "--hw-spec", str(spec), "--unit", unit)
+    monkeypatch.setattr(profile_commands, "measure", lambda *_: {})
+    with monkeypatch.context() as full:
+        full.setattr(profile_commands, "save_spec", full_disk)
+        assert run_command(monkeypatch, capsys, *command)[0] == 2
+    assert list(tmp_path.iterdir()) == [spec]
+    monkeypatch.setattr(profile_commands, "measure", another_was_faster)
+    status, _, err = run_command(monkeypatch, capsys, *command)
+    assert (status, f"{there}: this is there already." in err) == (2, True)
+    assert there.read_text() == "theirs"
+    assert sorted(tmp_path.iterdir()) == [spec, there]
