@@ -15,6 +15,7 @@ from studio.address import many_from_address, many_to_address, text_from_address
 from studio.bulk import draw_bulk
 from studio.choices import choose_subject, review_or_why_not
 from studio.decisions import FORMS, take
+from studio.earlier_revision import asked_revision, draw_earlier
 from studio.job_view import job_list
 from studio.marks import STATE_SHAPES, risk_mark, state_mark
 from studio.markup import draw, draw_style
@@ -42,6 +43,10 @@ def main() -> None:
         return
     if found.model is None:
         st.warning(text("policy_without_model"))
+    earlier = asked_revision(found, review_of(found))
+    if earlier is not None:
+        draw_earlier(*earlier)
+        return
     who = person()
     desk = _desk(found, who)
     take(found, desk, who)

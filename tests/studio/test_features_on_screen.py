@@ -1,5 +1,6 @@
 """What experts expect of a review, as the screen shows it; the store's side stands in test_features_of_review."""
 
+import json
 import sqlite3
 
 from fitted import PATH
@@ -91,3 +92,38 @@ def test_feature_14_who_is_asked_to_look_finds_it_among_theirs(review, tmp_path)
     page.run()
     pills(page, "me").set_value(["asked"]).run()
     assert words(page) == {LOW: "required"}
+
+
+def test_feature_12_a_link_to_an_earlier_revision_opens_it_to_be_read(review, tmp_path):  # noqa: F811
+    page = review(action=LOW)
+    first = page.query_params["rev"]
+    someone_else(tmp_path, LOW, "approve")
+    path = tmp_path / PATH
+    plain = json.loads(path.read_text())
+    (changed,) = [each for each in plain["actions"] if f"{each['action']}@{each['node_id']}" == LOW]
+    changed["params"]["bit_width"] = 16
+    path.write_text(json.dumps(plain))
+    page = review(action=LOW)
+    assert page.query_params["rev"] != first
+    assert words(page)[LOW] == "outdated"
+
+    page = review(action=LOW, rev=first)
+    assert page.query_params["rev"] == first
+    assert words(page)[LOW] == "approved"
+    assert first in page.warning[0].value
+    assert "<td>bit_width</td><td>8</td>" in html(page)
+    assert [each.key for each in page.button if each.key.startswith("do_")] == []
+    key = f"earlier_{first}"
+    version = {row["id"]: row["version"] for row in queue(page)["rows"]}["quantize@add"]
+    event = {"number": 1, "verb": "approve", "id": "quantize@add", "version": version}
+    page.session_state[key] = {"said": {"selected": LOW, "outbox": [event]}}
+    page.run()
+    assert not page.exception
+    assert queue(page)["acknowledged"] == 1  # heard, and nothing done
+    assert words(page)["quantize@add"] == "pending"
+    page.button(key="revision_present").click().run()
+    assert page.query_params["rev"] != first
+    assert not page.warning
+    assert "do_approve" in [each.key for each in page.button]
+    page = review(rev="ffffffffffff")  # a revision that is not in the record
+    assert not page.warning

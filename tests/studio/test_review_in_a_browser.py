@@ -7,6 +7,7 @@ from fitted import PATH, fitted
 from playwright.sync_api import expect
 
 from review_store.log import EventLog
+from studio.review_queue import KEYS
 from studio.texts import text
 
 DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
@@ -101,7 +102,7 @@ def test_feature_15_no_other_machine_is_asked_for_anything(studio, page):
     page.asked.pop()
 
 
-def test_keys_move_and_help_shows_them(page):
+def test_feature_04_keys_move_and_help_shows_them(studio, page):
     page.locator(".queue .row").first.click()
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -109,8 +110,13 @@ def test_keys_move_and_help_shows_them(page):
     expect(selected(page)).to_have_attribute("data-id", "fuse@add")
     expect(page.locator(".mi code").get_by_text("fuse@add", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"policy=policies%2Fnet_on_esp32s3\.policy.*action=fuse(@|%40)add"))
+    approved = {action for kind, action in events(studio) if kind == "approved"}
+    ids = [each.get_attribute("data-id") for each in page.locator(".queue .row").all()]
+    page.keyboard.press("n")
+    following = next(each for each in ids[ids.index("fuse@add") + 1 :] if each not in approved)
+    expect(selected(page)).to_have_attribute("data-id", following)
     page.keyboard.press("?")
-    expect(page.locator(".queue .keys dt")).to_have_count(9)
+    expect(page.locator(".queue .keys dt")).to_have_count(len(KEYS))
     page.keyboard.press("Escape")
     expect(page.locator(".queue .keys")).to_be_hidden()
     page.keyboard.press("/")

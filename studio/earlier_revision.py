@@ -1,0 +1,87 @@
+"""A link to an earlier revision of a policy: it opens as it was, to be read and not to be decided about."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import streamlit as st
+
+from metainfer_core.policy.policy import Policy
+from review_store.events import Registered
+from studio.action_card import draw_card, draw_history
+from studio.address import text_to_address
+from studio.markup import draw
+from studio.policies import Review, Subject, model_with, review_of, spec_with
+from studio.review_queue import Desk, draw_queue, pressed, selected
+from studio.review_rows import Chosen, queue, rows
+from studio.texts import text
+
+LETTERS = 12
+"""Of a digest that the address holds."""
+ASKED = "revision_asked"
+
+
+def asked_revision(found: Subject, review: Review) -> tuple[Subject, Registered] | None:
+    """The earlier revision that the address asked for when this window opened the screen; None: the present one.
+
+    From then on the address says what is shown.
+    """
+    asked = str(st.session_state.setdefault(ASKED, st.query_params.get("rev", "")))
+    earlier = _earlier(found, review, asked)
+    text_to_address("rev", revision(found if earlier is None else earlier[0]))
+    return earlier
+
+
+def revision(found: Subject) -> str:
+    """A policy's revision as the address holds it."""
+    return found.digest.removeprefix("sha256:")[:LETTERS]
+
+
+def draw_earlier(earlier: Subject, registered: Registered) -> None:
+    """Shows an earlier revision: its queue, the action, and what was said about it. No key writes anything."""
+    left, right = st.columns([8, 2], vertical_alignment="center")
+    left.warning(text("revision_earlier", revision=revision(earlier), at=registered.at), icon=":material/history:")
+    right.button(text("revision_present"), key="revision_present", on_click=_to_the_present, width="stretch")
+    review = review_of(earlier)
+    shown = queue(review.state.actions, Chosen())
+    desk = _desk(earlier)
+    for event in pressed(desk):
+        desk.acknowledged = event.number  # heard, and nothing done
+    named = selected(desk) or st.query_params.get("action")
+    chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
+    list_of, card, verdict = st.columns([3, 5, 3], gap="medium")
+    with list_of:
+        draw_queue(rows(shown), desk)
+    if chosen is None:
+        return
+    text_to_address("action", chosen.id)
+    with card:
+        draw_card(chosen, earlier.spec.spec if earlier.spec else None, earlier.policy.calibration)
+    with verdict:
+        draw("verdict", review=chosen, people=sorted(chosen.approvals), meaning=text("revision_read_only"))
+        draw_history(review.history(chosen.id))
+
+
+def _earlier(found: Subject, review: Review, asked: str) -> tuple[Subject, Registered] | None:
+    if len(asked) < LETTERS or revision(found) == asked:
+        return None
+    events: Sequence[Registered] = [each.event for each in review.records if isinstance(each.event, Registered)]
+    for event in events:
+        body = review.log.value(event.policy_digest)
+        if body is not None and event.policy_digest.removeprefix("sha256:").startswith(asked):
+            policy = Policy.from_json(body, "earlier revision")
+            model = model_with(policy.model_digest) if policy.model_digest else None
+            spec = spec_with(policy.spec_digest) if policy.spec_digest else None
+            return dataclasses.replace(found, policy=policy, digest=policy.digest, model=model, spec=spec), event
+    return None
+
+
+def _desk(earlier: Subject) -> Desk:
+    """A desk of its own: what is pressed here is never taken for a decision about the present revision."""
+    desks: dict[str, Desk] = st.session_state.setdefault("earlier_desks", {})
+    return desks.setdefault(earlier.digest, Desk(f"earlier_{revision(earlier)}"))
+
+
+def _to_the_present() -> None:
+    st.session_state[ASKED] = ""
