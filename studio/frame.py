@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from metainfer_core.errors import MetaInferError
 from studio.jobs import jobs
 from studio.language import LANGUAGES, choose_language, language, settle_language
+from studio.plain_words import plain_words
 from studio.session import person, set_person
 from studio.texts import text
 from studio.workspace import choose_workspace, workspace_folder
@@ -24,6 +26,7 @@ STYLE = """<style>
 </style>"""
 """Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
 the theme cannot be both that and the ground under white letters."""
+WITHOUT_BOX = '<style>[data-testid="stException"] { display: none; }</style>'
 PAGES_FOLDER = Path(__file__).parents[1] / "pages"
 
 ICON = Path(__file__).with_name("icon.svg")
@@ -59,7 +62,19 @@ def frame() -> None:
         _who()
         _where()
         _language()
-    screen.run()
+    run_screen(screen)
+
+
+def run_screen(screen: StreamlitPage) -> None:
+    """Runs a screen; where it stops by a defect of ours, says what that means for people instead of Streamlit's box."""
+    try:
+        screen.run()
+    except MetaInferError as error:
+        st.error(plain_words(str(error)))
+    except Exception:
+        st.error(text("defect"), icon=":material/bug_report:")
+        st.html(WITHOUT_BOX)
+        raise  # Streamlit writes the trace to the terminal
 
 
 def _language() -> None:

@@ -26,6 +26,10 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "page_sign": {"en": "Sign"},
     "person_hint": {"en": "Every decision is kept with the name of who took it."},
     "person_label": {"en": "Your id, such as `ada` or `ada@example.org`"},
+    "defect": {
+        "en": "This screen stopped at a defect of meta-infer. What was written before is safe. Reload the page; if it "
+        "stops again, report the last lines of the terminal in which the studio runs."
+    },
     "person_unknown": {"en": "Who are you?"},
     "workspace_label": {"en": "Open another folder"},
     "workspace_place": {"en": "Everything the studio keeps lies in this folder. Nothing leaves this machine."},

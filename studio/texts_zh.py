@@ -16,6 +16,10 @@ TEXTS_ZH: dict[str, str] = {
     "page_sign": "签名",
     "person_hint": "每个决定都连同做出决定的人一起记录。",
     "person_label": "您的标识，例如 `ada` 或 `ada@example.org`",
+    "defect": (
+        "此页面因 meta-infer 自身的缺陷而中断。此前写入的内容完好。"
+        "请重新加载页面；若再次中断，请报告运行界面的终端的最后几行。"
+    ),
     "person_unknown": "您是谁？",
     "workspace_label": "打开另一个文件夹",
     "workspace_place": "工作室保存的一切都在此文件夹中，任何内容都不会离开本机。",
