@@ -256,7 +256,9 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_ready": {"en": "All {total} actions are approved. It can be signed."},
     "sign_releasers": {"en": "Who may sign the whole: {people}"},
     "sign_rules": {"en": "Rule set"},
-    "sign_run": {"en": "Run this where your private key lies. The key and its passphrase never come here:"},
+    "sign_run": {
+        "en": "Run this in a terminal where your private key lies. The key and its passphrase never come here:"
+    },
     "sign_spec": {"en": "Values of the spec"},
     "sign_to_review": {"en": "Review what is open"},
     # Build report

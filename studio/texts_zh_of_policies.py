@@ -221,7 +221,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "sign_ready": "全部 {total} 个动作均已批准，可以签名。",
     "sign_releasers": "可为整体签名的人：{people}",
     "sign_rules": "规则集",
-    "sign_run": "请在存放私钥的机器上运行。密钥和口令绝不会传到这里：",
+    "sign_run": "请在存放私钥的机器的终端中运行。密钥和口令绝不会传到这里：",
     "sign_spec": "规格数值",
     "sign_to_review": "审批待决的动作",
     # Build report
