@@ -27,6 +27,12 @@ LIMIT_SYMBOLS = re.compile(r"^\s*T\s?[LAJ]\w* to T\s?[HAJ]\w*\s+(?=[-+]?\s?\d)")
 """`TL to TH 0 to 70`: the symbols of the limits before the limits."""
 LEADING_CONDITION = re.compile(r"^\W{0,3}((?:when|if|in [\w-]+ mode)\b[^,;|]{0,60}),", re.IGNORECASE)
 """`When area optimization is enabled, ...`: said before the value."""
+PARENT_CONDITION = re.compile(r"^\W{0,3}((?:when(?! to\b)|if|in [\w -]+ mode)\b.{3,70}?)[:：,]?$", re.IGNORECASE)
+"""`When index mode is on:`, said above the items that hold then."""
+CAPTION_CONDITION = re.compile(r"\((?:at |@ ?)?([-+\d.]+ ?(?:MHz|GHz|V|°C))\)$")
+"""`AC characteristics (20 MHz)`: the grade or the supply that all rows below hold for."""
+SHARED_OR_OWN = re.compile(r"cache|memory\.(?!address_space|physical_address|region)")
+"""Fields of what cores share or each have of their own; an address is nobody's."""
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
 MAX_TEXT = 240
 
@@ -297,7 +303,7 @@ def _strength(tagged: Tagged) -> Literal["must", "recommended"] | None:
 
 
 def _sharing(tagged: Tagged, found: Found) -> Literal["shared", "per_core"] | None:
-    if not re.search(r"cache|memory|tcm|sram", found.field):
+    if not SHARED_OR_OWN.search(found.field):
         return None
     labels = {span.label for span in tagged.of("sharing")}
     if len(labels) != 1:
@@ -307,10 +313,15 @@ def _sharing(tagged: Tagged, found: Found) -> Literal["shared", "per_core"] | No
 
 def _condition(tagged: Tagged, found: Found) -> str | None:
     for span in tagged.of("condition"):
-        if span.start >= found.end - 1 and span.start - found.end < 30:
-            return tagged.text[span.start : span.end].strip(" ,()@=") or None
-    leading = None if tagged.statement.is_row else LEADING_CONDITION.match(tagged.text[: found.start])
-    return leading[1] if leading else None
+        said = tagged.text[span.start : span.end]
+        describes = FIELDS[found.field].unit == "addr" and said.lower().startswith("for")  # what it is for, not when
+        if span.start >= found.end - 1 and span.start - found.end < 30 and not describes:
+            return said.strip(" ,()@=") or None
+    if tagged.statement.is_row:
+        above = CAPTION_CONDITION.search(tagged.parent.strip()) or PARENT_CONDITION.match(tagged.parent)
+    else:
+        above = LEADING_CONDITION.match(tagged.text[: found.start]) or PARENT_CONDITION.match(tagged.parent)
+    return above[1].strip() if above else None
 
 
 def _in_field_unit(values: tuple[float, ...], scale: float) -> tuple[float, ...]:

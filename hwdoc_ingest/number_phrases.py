@@ -45,7 +45,7 @@ _UNIT = (
     + "|".join(re.escape(s) for s in _SPELLINGS)
     + "|(?i:"
     + "|".join(re.escape(s) for s in _SPOKEN)
-    + r")|°\s?C(?:/W)?|C(?=\s|$|\))(?<=\d C)|%)\)?(?![A-Za-z\d/]|(?<=[\u4e00-\u9fff])(?=$)^))"
+    + r")|°\s?C(?:/W)?|C(?=\s|$|\))(?<=\d C)|%)\)?(?![A-Za-z\d]|/(?!\d)|(?<=[\u4e00-\u9fff])(?=$)^))"
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _WORD = r"(?i:\b(?:" + "|".join(sorted((w for w in NUMBER_WORDS if w.isascii()), key=len, reverse=True)) + r")\b)"
@@ -178,7 +178,8 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             break
         if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:
             return [*group, following], "sum"
-        if not _LIST.match(between) or _each_of_a_variant(text, between, following):
+        twice = (following.value, following.unit) == (first.value, first.unit)  # `64K/64K L1 I/D cache` is no choice
+        if not _LIST.match(between) or _each_of_a_variant(text, between, following) or twice:
             break
         group.append(following)
         form = "list"

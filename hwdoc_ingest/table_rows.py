@@ -29,7 +29,8 @@ def table_rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...
                 by_column[column].append((word, unsure))
     edges = _edges(level, table, words)
     crossings = _crossings(level, edges)
-    cell = {id(w): _cell(w, edges, crossings) for column in by_column for w, _ in column}
+    drawn = min((box[0] for box in level), default=0.0), max((box[2] for box in level), default=0.0)
+    cell = {id(w): _cell(w, edges, crossings, drawn) for column in by_column for w, _ in column}
     for top, bottom in pairwise(edges):
         members = [[(w, u) for w, u in column if _in_row(w, top, bottom, cell[id(w)])] for column in by_column]
         if any(top < middle(w) <= bottom for column in members for w, _ in column):
@@ -146,11 +147,16 @@ def _crossings(level: Sequence[Box], edges: list[float]) -> list[list[tuple[floa
     return drawn if any(drawn[1:-1]) else [[] for _ in edges]
 
 
-def _cell(word: Word, edges: list[float], crossings: list[list[tuple[float, float]]]) -> tuple[float, float]:
-    """The nearest edges above and below a word that are drawn over it; what is not drawn at all parts everywhere."""
-    if not any(crossings):
-        return math.inf, -math.inf
+def _cell(
+    word: Word, edges: list[float], crossings: list[list[tuple[float, float]]], drawn_over: tuple[float, float]
+) -> tuple[float, float]:
+    """The nearest edges above and below a word that are drawn over it; what is not drawn at all parts everywhere.
+
+    A word left or right of all that is drawn stands in no merged cell: it is prose beside or below the table.
+    """
     height, x = middle(word), (word.box[0] + word.box[2]) / 2
+    if not any(crossings) or not drawn_over[0] - 2 <= x <= drawn_over[1] + 2:
+        return math.inf, -math.inf
     drawn = [e for e, stretches in zip(edges, crossings, strict=True) if any(a <= x <= b for a, b in stretches)]
     above = max((edge for edge in drawn if edge < height), default=-math.inf)
     return above, min((edge for edge in drawn if edge > height), default=math.inf)

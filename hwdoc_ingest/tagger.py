@@ -54,7 +54,10 @@ _CONDITION = re.compile(
 )
 _SHARING = re.compile(
     r"(?P<shared>\bshared?\b|\bshares\b|\bcommon to\b|\bfor all\b|共享|共用)"
-    r"|(?P<per_core>\bper[- ](?:core|cpu|cog)\b|\beach\b|\bprivate\b|\bowned by\b|\bdedicated\b|每个|独立)",
+    r"|(?P<per_core>\bper[- ](?:core|cpu|cog)\b"
+    r"|\beach\b(?!(?:\s+[\w-]+){0,2}\s+(?:process|task|thread|page|line|way|set|bank|entry|channel|cycle|transfer"
+    r"|access)\b)"
+    r"|\bprivate\b|\bowned by\b|\bdedicated\b|每个|独立)",
     re.IGNORECASE,
 )
 _STRENGTH = re.compile(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hwdoc_ingest.fields import address
+from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.rules.rule import Found, Tagged
 
 _SPACED = r"0x[\dA-Fa-f]{4} [\dA-Fa-f]{4}(?![\w.])|H'[\dA-Fa-f]{4} [\dA-Fa-f]{4}\b"
@@ -117,11 +118,17 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
     device = re.search(r"\b(?:unit|controller|registers?|interface|port|control)$", label, re.IGNORECASE)
     if not device and (_MEMORY.search(label) or re.fullmatch(r"[ID]CCM", label)):
         yield Found("memory.region.base", at, stop, address(start), instance=label, sureness=0.88)
-        yield Found(
-            "memory.region.size_bytes", at, match.end("end"), float(end - start + 1), instance=label, sureness=0.75
-        )
+        size = float(end - start + 1)
+        if _agrees_with(name, size):
+            yield Found("memory.region.size_bytes", at, match.end("end"), size, instance=label, sureness=0.75)
     else:
         yield Found("mmio.base", at, stop, address(start), instance=label, sureness=0.85)
+
+
+def _agrees_with(name: str, size: float) -> bool:
+    """Whether the size that a memory's name gives, if any, is that of its addresses: one of the two is wrong, else."""
+    said = [value for amount in find_amounts(name) if amount.dimension == "bytes" for value in amount.values]
+    return not said or any(abs(value - size) < 0.03 * size for value in said)
 
 
 def _block_name(tagged: Tagged, match: re.Match[str]) -> str:

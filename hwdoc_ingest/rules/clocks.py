@@ -10,7 +10,8 @@ _OTHER = words(
     r"baud|sample|PWM|RF\b|Wi-?Fi|bluetooth|capacitance|timer"
 )
 _INTERFACE = words(
-    r"R?G?MII\b|MDIO|\bMDC\b|\bSCLK|\bSCK|\bTCK|\bLRCK|SPI|I2C|I2S|TWI|UART|USB|PCIe|MIPI|LCD|HDMI|eMMC|SD(?:IO"
+    r"R?G?MII(?![A-Za-z])|SMHC|\bHS[- ]?(?:200|400|DDR)\b|\bSDR\d+|\bMMC\b|MDIO"
+    r"|\bMDC\b|\bSCLK|\bSCK|\bTCK|\bLRCK|SPI|I2C|I2S|TWI|UART|USB|PCIe|MIPI|LCD|HDMI|eMMC|SD(?:IO"
     r"|MMC|C)\b"
     r"|JTAG|PCM|CSI|ethernet|reference clock"
 )

@@ -114,7 +114,7 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.75,
         forbids=words(
             r"\bof which\b|per bank|group|\bmore\b|additional|occup|interface\b|VGA|video|\bTV\b|each|\buses\b"
-            r"|connector"
+            r"|connector|\b(?:RTC|ULP|LP|low[- ]power|always[- ]on|analog|touch)[- ]?(?:GPIO|I/?O)"
         ),
     ),
 )

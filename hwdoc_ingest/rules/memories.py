@@ -157,7 +157,17 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.75,
     ),
     QuantityRule(
-        "memory.physical_address_bits", "bits", words(r"physical address"), low=16, high=64, gap_words=3, sureness=0.8
+        "memory.physical_address_bits",
+        "bits",
+        words(r"physical address"),
+        low=16,
+        high=64,
+        gap_words=3,
+        sureness=0.8,
+        not_beside=words(
+            r"\b(?:upper|lower|top|bottom|high(?:er|est)?|low(?:est)?|first|last|most|least|significant|remaining|order)"
+            r"[ -](?:significant |order )?\0|\0\s*(?:high|low|most|least|upper|lower)"
+        ),
     ),
     QuantityRule(
         "usb.fifo_bytes",

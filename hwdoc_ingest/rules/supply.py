@@ -91,7 +91,11 @@ RULES: tuple[QuantityRule, ...] = (
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
             r"|\bsupply (?:voltage )?range\b|电源电压|供电电压|supply for"
         ),
-        forbids_path=words(r"absolute maximum|maximum ratings?|绝对最大"),
+        forbids_path=words(
+            r"absolute maximum|maximum ratings?|绝对最大"
+            r"|\b(?:SDIO|SMHC|SD/?MMC|SD card|eMMC|USB|HDMI|MIPI|PCIe|GPIO|ADC|DAC)\b[\w /-]*"
+            r"(?:electrical|parameters|characteristics)"
+        ),
         low=0.3,
         high=60,
         gap_words=5,

@@ -17,6 +17,8 @@ def phrases(text):
         ("8 kbytes, direct mapping", (8192.0,), "single", "bytes"),
         ("64 K bytes of memory", (65536.0,), "single", "bytes"),
         ("4 Kbit eFuse", (4096.0,), "single", "bits"),
+        ("32bits/64bits data width", (32.0, 64.0), "list", "bits"),
+        ("64K/64K L1 I/D cache", (65536.0,), "single", "bytes"),
         ("16 or 32bits data width", (16.0, 32.0), "list", "bits"),
         ("sizes (4, 8, 16 or 512KB)", (4096.0, 8192.0, 16384.0, 524288.0), "list", "bytes"),
         ("16, 32, 64 (in KB)", (16384.0, 32768.0, 65536.0), "list", "bytes"),

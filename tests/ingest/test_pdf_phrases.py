@@ -7,7 +7,7 @@ from hwdoc_ingest.confidence import LEAST
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import sentence
+from hwdoc_ingest.statement import RowCell, row, sentence
 from hwdoc_ingest.tagger import RuleTagger
 
 KB, MB, GB, MHZ, GHZ = 1 << 10, 1 << 20, 1 << 30, 1e6, 1e9
@@ -111,6 +111,12 @@ SAID = [
     ("Up to 114 I/O ports with interrupt capability", one("gpio.count", up_to(114.0))),
     ("20 MIPS per core, 160 MIPS total", one("cpu.mips", 20, "per core") | one("cpu.mips", 160, "total")),
     ("16/32-bit DRAM interface", one("memory.dram.bus_width_bits", (16, 32))),
+    ("16-bit/32-bit DRAM interface", one("memory.dram.bus_width_bits", (16, 32))),
+    ("DRAM with 32bits/64bits data width", one("memory.dram.bus_width_bits", (32, 64))),
+    ("Translation to a 36-bit physical address", one("memory.physical_address_bits", 36)),
+    ("54 GPIO pins", one("gpio.count", 54)),
+    ("0x2000_0000 - 0x2001_FFFF: Work memory (128 KB)",
+     one("memory.region.base", "0x20000000", "Work memory") | one("memory.region.size_bytes", 128 * KB, "Work memory")),
     ("DDR3L/LPDDR4 memory with data rates up to 1600 MT/s",
      one("memory.dram.data_rate_mtps", up_to(1600.0)) | one("memory.dram.types", ("DDR3L", "LPDDR4"))),
     ("Manufactured in 28 nm HKMG", one("chip.process_nm", 28)),
@@ -164,6 +170,10 @@ NOT_SAID = [
     "If the junction temperature exceeds 125 °C the chip shuts down",
     "8 TOPS/W efficiency of the NPU",
     "Pin-compatible with the 100-pin LQFP of the KX10",
+    "Upper 22 bits of the physical address",  # a field of a register
+    "The 20 high-order bits of the physical address",
+    "18 RTC GPIO pins",  # a part of all pins
+    "Supply voltage 1.8 V/3.3 V",  # which of the two is the chip's?
 ]
 
 
@@ -194,3 +204,75 @@ def test_a_condition_is_kept_whether_it_stands_before_or_after_the_value():
     ]
     assert conditions("Maximum power consumption of 7 W at 85 °C") == ["at 85 °C"]
     assert conditions("The pipeline is divided into three stages") == [None]
+
+
+def test_a_size_beside_addresses_of_another_size_is_not_settled():
+    assert read("0x2000_0000 - 0x2001_FFFF: Work memory (64 KB)") == one(
+        "memory.region.base", "0x20000000", "Work memory"
+    )
+
+
+def test_a_condition_above_the_items_that_hold_under_it():
+    region = "0x2000_0000 - 0x2001_FFFF: Work memory"
+    assert {c.condition for c in candidates(region, "Memory map", "When bank mode is on (CTL.BM = 1)")} == {
+        "When bank mode is on (CTL.BM = 1)"
+    }
+    assert {c.condition for c in candidates(region, "Memory map", "When to use the banks")} == {None}
+
+
+def test_each_shares_with_cores_only():
+    def sharing(text):
+        return {candidate.sharing for candidate in candidates(text)}
+
+    assert sharing("64 KB L2 cache for each Cortex-A55") == {"per_core"}
+    assert sharing("64 KB L2 cache with 128 bytes for each cache line") == {None}
+    assert sharing("Translates addresses of each core to 36-bit physical addresses") == {None}
+
+
+def cells(path, *pairs):
+    """The candidates of a table row as (field, value or bounds, condition); a pair is a header and its cell."""
+    bounds = {"Min": "min", "Typ": "typ", "Max": "max"}
+    laid = []
+    for at, (header, text) in enumerate(pairs):
+        left = 200.0 * at
+        words = [Word(w, (left + 10 * i, 0, left + 10 * i + 9, 9), 9, 9) for i, w in enumerate(text.split())]
+        laid.append(RowCell(tuple(words), header, bounds.get(header)))
+    tagged_row = row(3, laid, path, False)
+    tagged = Tagged(tagged_row, TAGGER.tag([tagged_row])[0])
+    found = [c for c in bind(tagged, "doc", "rule", QUANTITY_RULES, FIND_RULES) if c.confidence >= LEAST]
+    return {(c.field, c.value if c.value is not None else (c.min, c.typ, c.max), c.condition) for c in found}
+
+
+def period(name, caption):
+    return cells((caption,), ("Parameter", name), ("Min", "8"), ("Max", "125"), ("Unit", "ns"))
+
+
+def test_the_clock_of_an_interface_is_not_the_chips():
+    assert period("Clock period", "AC characteristics") == {("clock.period_s", between(8e-9, 1.25e-7), None)}
+    assert period("RGMII_RX_CLK clock period", "AC characteristics") == set()
+    assert period("Clock period", "SMHC HS200 mode input timing") == set()
+
+
+def test_the_grade_in_a_caption_is_a_condition():
+    assert period("Clock period", "AC characteristics (20 MHz)") == {
+        ("clock.period_s", between(8e-9, 1.25e-7), "20 MHz")
+    }
+    assert period("Clock period", "AC characteristics (continued)") == {
+        ("clock.period_s", between(8e-9, 1.25e-7), None)
+    }
+
+
+def test_the_supply_of_an_interface_is_not_the_chips():
+    def supply(caption):
+        return cells((caption,), ("Symbol", "VDD"), ("Min", "2.7"), ("Max", "3.6"), ("Unit", "V"))
+
+    assert supply("Recommended operating conditions") == {("power.supply_v", between(2.7, 3.6), None)}
+    assert supply("3.3 V SDIO electrical parameters") == set()
+
+
+def test_what_a_register_is_for_is_no_condition():
+    def offset(description):
+        return cells(("Registers",), ("Name", "CH_SR2"), ("Offset", "0x110"), ("Description", description))
+
+    assert offset("Status for channel 2") == {("register.offset", "0x110", None)}
+    assert offset("Status when locked") == {("register.offset", "0x110", "when locked")}

@@ -96,6 +96,23 @@ def test_a_cell_merged_over_rows_is_said_of_each():
     ]
 
 
+def test_a_word_beside_all_that_is_ruled_is_in_no_merged_cell():
+    def draw(c, _):
+        header(c, 250)
+        for y, name in ((235, "Clock"), (222, "Bus clock"), (209, "Port clock")):
+            row(c, y, Parameter=name, Max="20", Unit="MHz")
+        c.drawString(430, 222, "see")
+        for y in (246, 232, 219, 204):
+            c.line(35, y, 420, y)
+
+    rows = rows_of(table_pdf(draw))
+    assert [(r["Parameter", None], "see" in str(r.values())) for r in rows] == [
+        ("Clock", False),
+        ("Bus clock", True),
+        ("Port clock", False),
+    ]
+
+
 def test_values_stacked_in_one_cell_are_rows_of_their_own():
     def draw(c, _):
         header(c, 250)
