@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,8 @@ ProgressCallback = Callable[[str, int, int], None]
 PROGRESS_VARIABLE = "METAINFER_PROGRESS"
 """Set to `json`, progress on stderr is one JSON object a line, for a program that watches the command."""
 
+SILENCE_S = 15.0
+"""After so many seconds of one step a line in a log tells how far it is."""
 
 AddCommands = Callable[[typer.Typer], None]
 """Adds a package's commands to the tree."""
@@ -112,7 +115,7 @@ def verdict(negative: bool) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[ProgressCallback]:
-    """A progress line on stderr: a live bar on a terminal, a plain line for each new step elsewhere."""
+    """A progress line on stderr: a live bar on a terminal, else a plain line for each new step and now and then."""
     if os.environ.get(PROGRESS_VARIABLE) == "json":
 
         def as_json(step: str, done: int, total: int) -> None:
@@ -122,13 +125,18 @@ def progress(title: str) -> Iterator[ProgressCallback]:
         return
     console = Console(stderr=True)
     if not console.is_terminal:
-        last = ""
+        last, told = "", 0.0
 
         def plain(step: str, done: int, total: int) -> None:
-            nonlocal last
+            nonlocal last, told
+            now = time.monotonic()
             if step != last:
                 streams.tell(f"{title}: {step}")
-                last = step
+            elif total and now - told >= SILENCE_S:
+                streams.tell(f"{title}: {step}, {done} of {total}")
+            else:
+                return
+            last, told = step, now
 
         yield plain
         return
@@ -137,8 +145,7 @@ def progress(title: str) -> Iterator[ProgressCallback]:
         task = bar.add_task(escape(title), total=None)
 
         def live(step: str, done: int, total: int) -> None:
-            bar.update(
-                task, description=escape(streams.harmless(f"{title}: {step}")), completed=done, total=total or None
-            )
+            said = f"{title}: {step}" + (f", {done} of {total}" if total else "")
+            bar.update(task, description=escape(streams.harmless(said)), completed=done, total=total or None)
 
         yield live

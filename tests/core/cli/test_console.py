@@ -100,6 +100,19 @@ def test_a_watching_program_gets_progress_as_json_lines(monkeypatch, capsys):
     assert capsys.readouterr().err == '{"progress": ["reading pages", 3, 12]}\n'
 
 
+def test_a_log_hears_of_each_step_and_of_a_long_one_again(monkeypatch, capsys):
+    def told():
+        with console.progress("ingest") as report:
+            for done in (1, 2):
+                report("reading pages", done, 400)
+            report("tables", 1, 400)
+        return capsys.readouterr().err.splitlines()
+
+    assert told() == ["ingest: reading pages", "ingest: tables"]
+    monkeypatch.setattr(console, "SILENCE_S", 0.0)
+    assert told() == ["ingest: reading pages", "ingest: reading pages, 2 of 400", "ingest: tables"]
+
+
 HOSTILE = "conv\x1b]0;title\x07\x1b[2J\r\x7f\x9b31m\u202e\u2066\udcff"
 
 
