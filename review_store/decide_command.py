@@ -75,6 +75,12 @@ def decide_command(
             text = f"{len(ids)} actions of low risk: {listed(ids, len(ids))}.\nAdd --yes to decide about them."
             emit(as_json, {"would_decide": list(ids)}, text)
             return
+    if expires is not None and override is None:
+        raise InputError(
+            "--expires stands alone.",
+            "Only an override has an end; what else is decided holds until it is changed.",
+            "Give --override too, or leave --expires out.",
+        )
     legality = None
     if override is not None:
         legality = _legality(state, model, spec)

@@ -128,7 +128,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Writes the reviewed policy, or the record of its review."""
-    check_outputs([output], "export", [policy, model, hw_spec])
+    check_outputs([output], "export", [policy, model, hw_spec, trust_path(workspace)])
     log, state = opened(workspace, policy_of(policy, model, hw_spec)[0])
     if form == "policy":
         data = reviewed_policy(state).to_json() + b"\n"

@@ -388,3 +388,14 @@ def test_feature_10_check_finds_a_changed_row(on, run, place):
     answer = json.loads(out)
     assert (status, answer["whole"]) == (1, False)
     assert {"seq": 2, "what": "Event 2 was changed: its hash does not fit."} in answer["faults"]
+
+
+def test_an_end_without_an_override_and_an_export_over_the_trust_file_are_refused(on, ada, place):
+    status, _, err = on("review", "decide", "--action", OTHER, "--approve", *JUSTIFIED, "--expires", "2027-06-30")
+    assert (status, err.splitlines()[-3]) == (2, "--expires stands alone.")
+    trust = place / "workspace" / "trust.json"
+    before = trust.read_bytes()
+    assert on("review", "export", "--output", "workspace/trust.json")[0] == 2
+    assert on("review", "export", "--output", "workspace/review.db")[0] == 2
+    assert trust.read_bytes() == before
+    assert on("review", "list")[0] == 0
