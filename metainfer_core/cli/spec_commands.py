@@ -338,6 +338,12 @@ def from_device_tree(
     json: console.Json = False,
 ) -> None:
     """Drafts a spec from a device tree, a file or that of the running system; contradictions wait for your choice."""
+    if tree == LIVE_TREE and not tree.exists():
+        raise InputError(
+            "This machine shows no device tree.",
+            f"{tree} is not there, as on most PCs and servers.",
+            "Give a .dts, .dtsi or .dtb file, or use `meta-infer spec host`.",
+        )
     drafters = list(entry_points(group=DRAFTERS))
     if not drafters:
         raise InputError(

@@ -351,3 +351,13 @@ def test_a_spec_is_drafted_from_a_tree_in_one_command(tmp_path, monkeypatch, cap
     answer = json.loads(capsys.readouterr().out)
     assert answer["spec"] == str(output)
     assert answer["assumed"] == {}
+
+
+def test_a_machine_without_a_device_tree_says_so(tmp_path, monkeypatch):
+    from metainfer_core.cli import spec_commands
+
+    nowhere = tmp_path / "device-tree"
+    monkeypatch.setattr(spec_commands, "LIVE_TREE", nowhere)
+    with pytest.raises(InputError, match="shows no device tree") as refusal:
+        spec_commands.from_device_tree(tmp_path / "x_v1.0.0.yaml", nowhere)
+    assert "spec host" in refusal.value.fix
