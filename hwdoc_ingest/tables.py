@@ -45,8 +45,10 @@ def read_tables(
 
 
 def _within(page: Page, table: Table) -> tuple[Word, ...]:
-    """The words of a page without the prose that stands beside a table."""
-    edge = table.columns[-1].right
+    """The words of a page without the prose that stands beside a table: right of its last header and of its rulings."""
+    header = table.columns[-1].right
+    level = (ruling.box for ruling in page.rulings if ruling.horizontal and table.top < ruling.box[1] < table.bottom)
+    edge = max([header, *(box[2] for box in level if box[0] < header < box[2])])
     beside = {
         id(word)
         for line in baselines([w for w in page.words if table.top < w.base <= table.bottom])

@@ -113,6 +113,25 @@ def test_a_word_beside_all_that_is_ruled_is_in_no_merged_cell():
     ]
 
 
+def words_beside(ruled_to):
+    """Whether each row holds the three words that stand right of the last header."""
+
+    def draw(c, _):
+        header(c, 250)
+        for y, name in ((235, "Clock"), (222, "Bus clock"), (209, "Port clock")):
+            row(c, y, Parameter=name, Max="20", Unit="V")
+        c.drawString(436, 222, "as a b")
+        for y in (246, 232, 219, 204):
+            c.line(35, y, ruled_to, y)
+
+    return ["as a b" in str(r.values()) for r in rows_of(table_pdf(draw))]
+
+
+def test_words_right_of_the_last_header_belong_to_a_table_that_is_ruled_so_far():
+    assert words_beside(ruled_to=449) == [False, True, False]
+    assert words_beside(ruled_to=420) == [False, False, False]
+
+
 def test_values_stacked_in_one_cell_are_rows_of_their_own():
     def draw(c, _):
         header(c, 250)
