@@ -27,12 +27,16 @@ DATA_TYPES: dict[str, str] = {
 """What documents call the data types."""
 
 
+BURST_UNITS = {"beat": "beats", "B": "bytes"}
+"""Unit of a candidate to what the lengths of bursts count in."""
+
+
 class NotRepresentable(ValueError):  # noqa: N818 - a plain "no", caught by its one caller
     """The spec's place cannot hold what the document says; it goes to `other`."""
 
 
 def spec_value(candidate: Candidate, path: str) -> list[tuple[str, Any]]:
-    """Path and plain value of a candidate; a cache's size also tells how the cache is shared."""
+    """Path and plain value of a candidate; a cache's size also tells its sharing, a burst's length what it counts."""
     shape = shape_at(path)
     if shape is None:
         raise NotRepresentable(path)
@@ -42,6 +46,8 @@ def spec_value(candidate: Candidate, path: str) -> list[tuple[str, Any]]:
     parent, _, last = path.rpartition(".")
     if candidate.sharing and last == "size_bytes" and shape_at(f"{parent}.sharing_mode"):
         found.append((f"{parent}.sharing_mode", candidate.sharing))
+    if last.startswith("burst_length_") and candidate.unit in BURST_UNITS:
+        found.append((f"{parent}.burst_unit", BURST_UNITS[candidate.unit]))
     return found
 
 

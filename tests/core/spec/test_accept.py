@@ -92,6 +92,14 @@ def test_the_data_type_of_a_rate_stands_in_its_condition() -> None:
     assert accept(draft({**rate, "condition": None}), ALL).without_place == (0,)
 
 
+def test_the_length_of_a_burst_tells_what_it_counts() -> None:
+    burst = {"field": "dma.max_burst_beats", "value": 16, "max": 16, "unit": "beat"}
+    found = values(accept(draft(burst), ALL))
+    assert (found["dma.burst_length_max"], found["dma.burst_unit"]) == ("16", "beats")
+    unknown = values(accept(draft({**burst, "unit": ""}), ALL))
+    assert "dma.burst_unit" not in unknown
+
+
 def test_instances_that_agree_share_the_one_place() -> None:
     shared = {"field": "cpu.l3_cache.size_bytes", "value": 3145728, "unit": "B"}
     result = accept(draft(shared, {**shared, "instance": "Cortex-A55", "sharing": "shared"}), ALL)
