@@ -13,7 +13,7 @@ from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
 from hwdoc_ingest.standing import standing
-from hwdoc_ingest.statement import Cell
+from hwdoc_ingest.statement import Cell, Statement
 from metainfer_core.spec.draft import Candidate
 
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
@@ -27,6 +27,12 @@ LIMIT_SYMBOLS = re.compile(r"^\s*T\s?[LAJ]\w* to T\s?[HAJ]\w*\s+(?=[-+]?\s?\d)")
 """`TL to TH 0 to 70`: the symbols of the limits before the limits."""
 LEADING_CONDITION = re.compile(r"^\W{0,3}((?:when|if|in [\w-]+ mode)\b[^,;|]{0,60}),", re.IGNORECASE)
 """`When area optimization is enabled, ...`: said before the value."""
+PARENTHETIC_CONDITION = re.compile(r"\(((?:when|if|while|with|without|using)\b[^()|]{3,60})\)", re.IGNORECASE)
+"""`Operating temperature (when the regulator is used)`, in the name of a row's parameter."""
+EXCEPTION = re.compile(
+    r"\bexcept\s+((?:with|when|if|in|for)\b[^,.;|]{3,60}?)(?:,| when\b| where\b)[^.;]*$", re.IGNORECASE
+)
+"""`..., except with small caches, when reads take two cycles`: what follows holds only then."""
 PARENT_CONDITION = re.compile(r"^\W{0,3}((?:when(?! to\b)|if|in [\w -]+ mode)\b.{3,70}?)[:：,]?$", re.IGNORECASE)
 """`When index mode is on:`, said above the items that hold then."""
 CAPTION_CONDITION = re.compile(r"\((?:at |@ ?)?([-+\d.]+ ?(?:MHz|GHz|V|°C))\)$")
@@ -253,6 +259,7 @@ def _condition_cell(tagged: Tagged) -> str | None:
 
 def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candidate:
     statement = tagged.statement
+    condition = found.condition or _condition(tagged, found)
     value = found.value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -265,14 +272,14 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
         min=found.min,
         typ=found.typ,
         max=found.max,
-        instance=found.instance,
+        instance=found.instance and statement.as_printed(found.instance),
         strength=_strength(tagged),
         sharing=_sharing(tagged, found),
-        condition=found.condition or _condition(tagged, found),
+        condition=condition and statement.as_printed(condition),
         source=source,
         page=statement.page,
         box=_rounded(statement.box(found.start, found.end)),
-        text=_excerpt(statement.text, found.start, found.end),
+        text=_quoted(statement, found.start, found.end),
         confidence=confidence(found.sureness * standing(tagged, found), statement),
         method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
     )
@@ -280,6 +287,13 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
 
 def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
     return None if box is None else (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
+
+
+def _quoted(statement: Statement, start: int, end: int) -> str:
+    """The document's own words around a stretch of a statement's text."""
+    if statement.printed is None:
+        return _excerpt(statement.text, start, end)
+    return _excerpt(statement.printed.text, *statement.printed.span(start, end))
 
 
 def _excerpt(text: str, start: int, end: int) -> str:
@@ -318,9 +332,11 @@ def _condition(tagged: Tagged, found: Found) -> str | None:
         if span.start >= found.end - 1 and span.start - found.end < 30 and not describes:
             return said.strip(" ,()@=") or None
     if tagged.statement.is_row:
-        above = CAPTION_CONDITION.search(tagged.parent.strip()) or PARENT_CONDITION.match(tagged.parent)
+        inside = PARENTHETIC_CONDITION.search(tagged.text)
+        above = inside or CAPTION_CONDITION.search(tagged.parent.strip()) or PARENT_CONDITION.match(tagged.parent)
     else:
-        above = LEADING_CONDITION.match(tagged.text[: found.start]) or PARENT_CONDITION.match(tagged.parent)
+        before = tagged.text[: found.start]
+        above = EXCEPTION.search(before) or LEADING_CONDITION.match(before) or PARENT_CONDITION.match(tagged.parent)
     return above[1].strip() if above else None
 
 

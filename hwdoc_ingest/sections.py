@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hwdoc_ingest.pages import Word
+from hwdoc_ingest.standing import EXAMPLE
 from hwdoc_ingest.statement import Statement, sentence
 from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, Line, is_continued
 
@@ -74,6 +75,7 @@ def body_size(lines: Sequence[Line]) -> float:
 
 def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, by_ocr: bool) -> Iterator[Statement]:
     """The sentences of some lines in reading order; headings and list items are noted in the outline."""
+    example = ""  # the sentence that leads into a list of what an example has
     for block in _blocks(lines, size):
         first = block[0]
         if CONTENTS.search(first.text):
@@ -81,6 +83,7 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         level = heading_level(first, size) if len(block) == 1 else None
         if level is not None:
             outline.heading(level, first.text)
+            example = ""
             yield replace(sentence(page, first.words, outline.path()[:-1], by_ocr), is_heading=True)
             continue
         words = [word for line in block for word in line.words]
@@ -88,8 +91,11 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         indent = first.box[0]
         words = words[1:] if bullet else words
         outline.items = [(at, text) for at, text in outline.items if at < indent - 2]
-        path = outline.path()
-        yield from _sentences(page, words, path, by_ocr)
+        said = list(_sentences(page, words, outline.path() + ((example,) if bullet and example else ()), by_ocr))
+        yield from said
+        if not bullet:
+            leads = said[-1].text.endswith((":", "：")) and EXAMPLE.search(said[-1].text)
+            example = said[-1].text[:120] if leads else ""
         if bullet or (len(block) == 1 and PARENT.match(first.text) and len(words) <= 12):
             outline.item(indent, sentence(page, words, (), by_ocr).text[:120])
 

@@ -142,7 +142,10 @@ RULES: tuple[QuantityRule, ...] = (
         high=float(1 << 64),
         gap_words=5,
         sureness=0.8,
-        forbids=words(r"(?<!A)DDR|DRAM|total|rank|channel|external|peripheral|region|segment|byte blocks|divided"),
+        forbids=words(
+            r"(?<!A)DDR|DRAM|total|rank|channel|external|peripheral|region|segment|byte blocks|divided"
+            r"|secure|\b(?:upper|lower|higher) \d"
+        ),
         forbids_path=words(r"(?<!A)DDR|dynamic memory|external memory"),
     ),
     QuantityRule(

@@ -45,6 +45,20 @@ def test_a_narrow_column_beside_text_and_a_figure_is_read_apart():
     }  # the cache of the next member is not this chip's
 
 
+def test_the_items_of_an_example_are_not_what_the_chip_has():
+    def listed(lead):
+        paper = Paper()
+        paper.heading("System")
+        paper.line(50, lead)
+        for item in ("2 KB boot ROM", "256 bytes of SRAM"):
+            paper.line(60, f"• {item}")
+        paper.line(50, "The chip has a 4 KB boot ROM of its own.")
+        return {(field, value) for field, _, value in said(paper)}
+
+    assert listed("For example, a system of three chips has the following:") == {("memory.rom.size_bytes", 4096)}
+    assert ("memory.sram.size_bytes", 256) in listed("The chip has the following:")
+
+
 def test_dots_between_a_name_and_its_value_end_no_sentence():
     paper = Paper()
     paper.heading("Limits")

@@ -173,6 +173,7 @@ NOT_SAID = [
     "Upper 22 bits of the physical address",  # a field of a register
     "The 20 high-order bits of the physical address",
     "18 RTC GPIO pins",  # a part of all pins
+    "The higher 4 KB address space is the non-secure part",
     "Supply voltage 1.8 V/3.3 V",  # which of the two is the chip's?
 ]
 
@@ -204,6 +205,21 @@ def test_a_condition_is_kept_whether_it_stands_before_or_after_the_value():
     ]
     assert conditions("Maximum power consumption of 7 W at 85 °C") == ["at 85 °C"]
     assert conditions("The pipeline is divided into three stages") == [None]
+
+
+def test_what_an_exception_says_holds_only_in_it():
+    said = "Reads do not wait, except with small caches when data cache read hits take 2 cycles"
+    assert conditions(said) == ["with small caches"]
+    assert conditions("Reads do not wait, except in one place. Data cache read hits take 2 cycles") == [None]
+
+
+def test_a_condition_in_the_name_of_a_rows_parameter():
+    def ambient(name):
+        return cells(("Conditions",), ("Parameter", name), ("Min", "-25"), ("Max", "85"), ("Unit", "°C"))
+
+    limits = ("thermal.ambient_c", between(-25.0, 85.0))
+    assert ambient("Ambient temperature (when the regulator is used)") == {(*limits, "when the regulator is used")}
+    assert ambient("Ambient temperature (note 2)") == {(*limits, None)}
 
 
 def test_a_size_beside_addresses_of_another_size_is_not_settled():
