@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, NoReturn, Self, TypeVar
 
 import pydantic
@@ -80,9 +81,9 @@ class Value(pydantic.BaseModel):
         except pydantic.ValidationError as error:
             raise InputError(**first_fault(error, source)) from error
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """`sha256:` and the hex digest of the canonical bytes."""
+        """`sha256:` and the hex digest of the canonical bytes; made once, for a value never changes."""
         return sha256(self.to_json())
 
 

@@ -128,7 +128,7 @@ def _signed(
         and each.verified.policy.model_digest == policy.model_digest
         and each.verified.policy.spec_digest == policy.spec_digest
     ]
-    reviewed = reviewed_policy(state).digest
+    reviewed = reviewed_policy(state).digest if trusted else ""
     same = next((each for each in trusted if each.verified and each.verified.policy.digest == reviewed), None)
     open_now = len(state.unreviewed)
 

@@ -93,8 +93,14 @@ class Seen(Value):
 
     def with_trust(self, trust: TrustFile) -> Seen:
         """This, with a signed trust file that took effect here."""
-        pinned = {"trust_version": trust.version, "trust_digest": trust.digest, "root": trust.root}
-        return self.model_copy(update=pinned | {"changes": self.changes + 1})
+        return Seen(
+            changes=self.changes + 1,
+            trust_version=trust.version,
+            trust_digest=trust.digest,
+            root=trust.root,
+            latest=self.latest,
+            bundles=self.bundles,
+        )
 
 
 def seen_name(policy: Policy) -> str:

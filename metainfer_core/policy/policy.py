@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 from metainfer_core.actions.action import Alternative, Reason, Refusal
@@ -54,7 +55,7 @@ class PolicyAction(Value):
         """Stable name of this action in its policy."""
         return f"{self.action}@{self.node_id}"
 
-    @property
+    @cached_property
     def content_digest(self) -> str:
         """Digest of what will be done (plain fields, nodes, reviewers' fields), not of the evidence for it."""
         keys = ("node_id", "action", "params", "nodes", "override", "zero_point_clip", "precision_sensitive")

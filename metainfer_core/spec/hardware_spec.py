@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -415,7 +416,7 @@ class HardwareSpec(Value):
     provenance: FrozenMap[Provenance] = {}
     """Field path to the place that the value was read from."""
 
-    @property
+    @cached_property
     def values_digest(self) -> str:
         """Digest of what decisions depend on: not of provenance, reasons, sources, version, dates or the change log."""
         apart = (
