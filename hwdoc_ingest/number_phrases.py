@@ -178,9 +178,10 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             break
         if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:
             return [*group, following], "sum"
-        twice = (following.value, following.unit) == (first.value, first.unit)  # `64K/64K L1 I/D cache` is no choice
-        if not _LIST.match(between) or _each_of_a_variant(text, between, following) or twice:
+        if not _LIST.match(between) or _each_of_a_variant(text, between, following):
             break
+        if (following.value, following.unit) == (first.value, first.unit):  # `64K/64K L1 I/D cache` is no choice
+            return [following], "single"
         group.append(following)
         form = "list"
     return group, form  # type: ignore[return-value]
