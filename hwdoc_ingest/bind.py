@@ -13,7 +13,7 @@ from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
 from hwdoc_ingest.standing import standing
-from hwdoc_ingest.statement import Cell
+from hwdoc_ingest.statement import Cell, Statement
 from metainfer_core.spec.draft import Candidate
 
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
@@ -259,6 +259,7 @@ def _condition_cell(tagged: Tagged) -> str | None:
 
 def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candidate:
     statement = tagged.statement
+    condition = found.condition or _condition(tagged, found)
     value = found.value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -271,14 +272,14 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
         min=found.min,
         typ=found.typ,
         max=found.max,
-        instance=found.instance,
+        instance=found.instance and statement.as_printed(found.instance),
         strength=_strength(tagged),
         sharing=_sharing(tagged, found),
-        condition=found.condition or _condition(tagged, found),
+        condition=condition and statement.as_printed(condition),
         source=source,
         page=statement.page,
         box=_rounded(statement.box(found.start, found.end)),
-        text=_excerpt(statement.text, found.start, found.end),
+        text=_quoted(statement, found.start, found.end),
         confidence=confidence(found.sureness * standing(tagged, found), statement),
         method=("ocr+" if statement.by_ocr else "") + ("table-" if statement.is_row else "sentence-") + method,
     )
@@ -286,6 +287,13 @@ def _candidate(tagged: Tagged, found: Found, source: str, method: str) -> Candid
 
 def _rounded(box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float] | None:
     return None if box is None else (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
+
+
+def _quoted(statement: Statement, start: int, end: int) -> str:
+    """The document's own words around a stretch of a statement's text."""
+    if statement.printed is None:
+        return _excerpt(statement.text, start, end)
+    return _excerpt(statement.printed.text, *statement.printed.span(start, end))
 
 
 def _excerpt(text: str, start: int, end: int) -> str:

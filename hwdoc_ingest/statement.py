@@ -31,6 +31,21 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What the document prints, where a statement's text puts it in other words for the rules."""
+
+    text: str
+    origins: tuple[tuple[int, int], ...]
+    """For each letter of the statement's text the stretch of the printed text that it stands for."""
+    path: tuple[str, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The printed stretch that a stretch of the statement's text stands for."""
+        real = [origin for origin in self.origins[start:end] if origin[0] < origin[1]]
+        return (min(a for a, _ in real), max(b for _, b in real)) if real else (0, 0)
+
+
+@dataclass(frozen=True)
 class Statement:
     """A sentence or a table row."""
 
@@ -45,6 +60,8 @@ class Statement:
     """Cells of a table row; none for a sentence."""
     by_ocr: bool = False
     is_heading: bool = False
+    printed: Printed | None = None
+    """What the document prints, if `text` and `path` are not its own words."""
 
     @property
     def is_row(self) -> bool:
@@ -66,6 +83,21 @@ class Statement:
     def cell_text(self, cell: Cell) -> str:
         """The words of a cell."""
         return self.text[cell.start : cell.end]
+
+    def as_printed(self, words: str) -> str:
+        """The document's own words for words of the text, of its cells or of the path."""
+        if self.printed is None:
+            return words
+        at = self.text.find(words)
+        if at >= 0:
+            return self.printed.text[slice(*self.printed.span(at, at + len(words)))].strip()
+        if words in self.path:
+            return self.printed.path[self.path.index(words)]
+        for cell in self.cells:
+            text = self.cell_text(cell).strip()
+            if len(text) > 1 and text != words and text in words:
+                words = words.replace(text, self.as_printed(text))
+        return words
 
 
 def sentence(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: bool) -> Statement:

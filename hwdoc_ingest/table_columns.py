@@ -11,17 +11,24 @@ from hwdoc_ingest.pages import Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
 from hwdoc_ingest.text_lines import Line, around, join_words
 
+CHINESE_HEADER = (
+    r"(?:参数|符号|最小|典型|标称|最大|值|单位|测试|条件|描述|名称|名|起始|开始|结束|终止|首|末|基|地址|大小|容量|空间"
+    r"|说明|类型|复位|偏移量?|项目|位|位宽|功能|数值|额定|范围|模块|外设|设备|存储器|区域|备注|工作|模式|状态|寄存器"
+    r"|中断|编号|号|源|优先级|向量|引脚|管脚|信号|访问|权限|读写|型号|封装|电源|[/／])+"
+)
+"""Chinese headers are put together from these."""
 HEADER_WORD = re.compile(
     r"^(?:param\w*|symbols?|min(?:imum)?\.?|typ(?:ical)?\.?|nom(?:inal)?\.?|max(?:imum)?\.?|units?|conditions?|values?"
     r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
     r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
     r"|start|end|mode|modes|work|operating|peak|absolute|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
-    r"|参数|符号|最小值?|典型值?|最大值?|单位|条件|描述|名称|地址|大小|说明|类型|复位值?|偏移|项目|位|功能)[:*\d]*$",
+    rf"|{CHINESE_HEADER})[:*\d]*$",
     re.IGNORECASE,
 )
 STRONG_HEADER = re.compile(
     r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|peak|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
-    r"|最小值?|典型值?|最大值?|单位|参数|描述|符号|名称|偏移|地址)\b",
+    r"|最小值?|典型值?|最大值?|单位|参数(?:名称)?|描述|说明|符号|名称|偏移(?:地址|量)?"
+    r"|(?:起始|开始|结束|首|基)?地址|数值|模块(?:名称)?|大小)\b",
     re.IGNORECASE,
 )
 BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
@@ -30,7 +37,7 @@ BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
     (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
 )
-SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+[A-Z\u4e00-\u9fff][^|]{3,60}$")
+SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+(?:[A-Z][^|]{3,60}|[\u4e00-\u9fff][^|]{1,60})$")
 """A numbered heading, which ends a table."""
 UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
 CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)

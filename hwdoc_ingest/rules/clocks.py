@@ -107,6 +107,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=3e5,
         high=2e8,
         gap_words=4,
+        lists=True,
         instance=instances.label_of_row,
         forbids=words(r"\bRC|internal fast|ring osc|RTC|tuning fork|±|ppm|capacit|\bbelow\b|\babove\b|[<>]"),
         sureness=0.88,

@@ -22,7 +22,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.9,
-        forbids=words(r"floating|FPU|multiplier|each stage"),
+        forbids=words(r"(?:floating|FPU)[^,;]*pipelin|pipelin[^,;]*(?:floating|FPU)|multiplier|each stage"),
     ),
     QuantityRule(
         "cpu.tlb.entries",
