@@ -36,7 +36,7 @@ _NUMERAL = re.compile(
     r"[一二两三四五六七八九十]{1,3}(?=\s*(?:个|路组|级(?!缓存|高速|指令|数据|\s*cache)|组|位|通道))",
     re.I,
 )
-_FULL_STOP = re.compile(r"[。！？](?!$)")
+_FULL_STOP = re.compile(r"(?:[。！？；]|(?<=[\u4e00-\u9fff]);)(?!$)")
 _WORDS_TOUCH = re.compile(r"\w\0(?:\w|[-+]\d)")
 
 

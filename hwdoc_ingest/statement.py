@@ -85,19 +85,21 @@ class Statement:
         return self.text[cell.start : cell.end]
 
     def as_printed(self, words: str) -> str:
-        """The document's own words for words of the text, of its cells or of the path."""
+        """The document's own words for words of the text or the path; those that are not found stay as they are."""
         if self.printed is None:
             return words
-        at = self.text.find(words)
-        if at >= 0:
-            return self.printed.text[slice(*self.printed.span(at, at + len(words)))].strip()
         if words in self.path:
             return self.printed.path[self.path.index(words)]
-        for cell in self.cells:
-            text = self.cell_text(cell).strip()
-            if len(text) > 1 and text != words and text in words:
-                words = words.replace(text, self.as_printed(text))
-        return words
+        parts, said = words.split(" "), []
+        while parts:
+            count = next((n for n in range(len(parts), 0, -1) if " ".join(parts[:n]) in self.text), 0)
+            piece = " ".join(parts[: count or 1])
+            at = self.text.find(piece) if piece else -1
+            if at >= 0:
+                piece = self.printed.text[slice(*self.printed.span(at, at + len(piece)))].strip() or piece
+            said.append(piece)
+            del parts[: count or 1]
+        return " ".join(said)
 
 
 def sentence(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: bool) -> Statement:

@@ -102,7 +102,9 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
     if not parts:
         holder = core(tagged, start, end)
         parts = [holder] if holder else []
-    name = MEMORY_NAME.search(text, end, end + 30) or MEMORY_NAME.search(text, max(0, start - 40), start)
+    item_end = next((at for at in range(end, min(end + 30, len(text))) if text[at] in ",;"), end + 30)
+    before = [*MEMORY_NAME.finditer(text, max(0, start - 40), start)]
+    name = MEMORY_NAME.search(text, end, item_end) or (before[-1] if before else None)
     if name:
         parts.append(name.group())
     if not parts and tagged.statement.path:

@@ -122,3 +122,68 @@ def chinese() -> tuple[bytes, Facts]:
         fact("power.current_a", 90e-6, typ=90e-6, max=130e-6, instance="待机模式"),
         fact("power.current_a", 9e-6, typ=9e-6, max=13e-6, instance="仅RTC运行"),
     ]
+
+
+def chinese_brief() -> tuple[bytes, Facts]:
+    """A brief of names and values, ruled tables with short headers, and a memory map of ranges."""
+    paper = ChinesePaper(9)
+    paper.line(50, "青溪 QX86 应用处理器 产品简介", size=18)
+    paper.heading("主要特性")
+    for item in (
+        "四核 Cortex-A55 处理器，主频最高 1.6GHz",
+        "每个核包含 32KB 指令缓存和 32KB 数据缓存，共享 512KB 三级缓存",
+        "NPU：算力高达 3.2TOPS，支持 INT4/INT8/INT16 混合运算",
+        "支持 32 位 LPDDR4/LPDDR4X，最高速率 4266Mbps",
+        "2 个 8 通道 DMA 控制器；256 个外设中断",
+        "采用先进的 12 纳米工艺",
+    ):
+        paper.line(56, f"\u25cf {item}")
+    paper.heading("规格")
+    for name, value in (
+        ("封装", "FCBGA 441"),
+        ("工作温度", "-20℃ ～ 85℃"),
+        ("存储温度", "-55℃ ～ 150℃"),
+        ("典型功耗", "2.4W"),
+    ):
+        paper.text(50, name)
+        paper.line(230, value)
+    paper.heading("电气参数")
+    paper.y += 10
+    paper.ruled((50, 150, 320, 380, 440, 500, 545), [
+        ("参数", "说明", "最小", "典型", "最大", "单位"),
+        ("VDD_CORE", "内核电压", "0.72", "0.8", "0.88", "V"),
+        ("TJ", "结温", "-20", "", "115", "℃"),
+    ])  # fmt: skip
+    paper.heading("地址空间")
+    paper.y += 10
+    paper.ruled((50, 260, 420, 545), [
+        ("地址范围", "模块名称", "大小"),
+        ("0x00000000 ~ 0x0000FFFF", "引导ROM", "64KB"),
+        ("0x00200000 ~ 0x0023FFFF", "片内SRAM", "256KB"),
+        ("0xFE000000 ~ 0xFE00FFFF", "中断控制器", "64KB"),
+    ])  # fmt: skip
+    return paper.done(), [
+        fact("cpu.cores", 4, instance="Cortex-A55"),
+        fact("cpu.clock_hz", 1.6e9, max=1.6e9, instance="Cortex-A55"),
+        fact("cpu.l1i_cache.size_bytes", 32 << 10),
+        fact("cpu.l1d_cache.size_bytes", 32 << 10),
+        fact("cpu.l3_cache.size_bytes", 512 << 10),
+        fact("npu.tops", 3.2, max=3.2),
+        fact("npu.data_types", ["INT4", "INT8", "INT16"]),
+        fact("memory.dram.types", ["LPDDR4", "LPDDR4X"]),
+        fact("memory.dram.bus_width_bits", 32),
+        fact("memory.dram.data_rate_mtps", 4266, max=4266),
+        fact("dma.controllers", 2),
+        fact("dma.channels", 8),
+        fact("interrupts.count", 256),
+        fact("chip.process_nm", 12),
+        fact("thermal.ambient_c", [-20, 85], min=-20, max=85),
+        fact("thermal.storage_c", [-55, 150], min=-55, max=150),
+        fact("power.typ_w", 2.4),
+        fact("power.supply_v", 0.8, min=0.72, typ=0.8, max=0.88),
+        fact("thermal.junction_c", [-20, 115], min=-20, max=115),
+        fact("memory.region.base", 0x0, instance="引导ROM"),
+        fact("memory.region.base", 0x200000, instance="片内SRAM"),
+        fact("memory.region.size_bytes", 256 << 10, instance="片内SRAM"),
+        fact("mmio.base", 0xFE000000, instance="中断控制器"),
+    ]

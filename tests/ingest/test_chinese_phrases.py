@@ -1,7 +1,7 @@
 """How Chinese data sheets phrase what a chip has: one sentence each, and exactly what is read out of it."""
 
 import pytest
-from chinese_sheet import chinese
+from chinese_sheet import chinese, chinese_brief
 
 from hwdoc_ingest.bind import bind
 from hwdoc_ingest.chinese_terms import english, in_english, sentences
@@ -98,6 +98,22 @@ SAID = [
     ("复位向量为0x80000000", one("reset.vector", "0x80000000")),
     ("复位后，处理器从地址0x00010000开始执行", one("reset.vector", "0x10000")),
     ("采用22纳米工艺", one("chip.process_nm", 22)),
+    ("多达 96KB 的 SRAM", one("memory.sram.size_bytes", up_to(96 * KB))),
+    ("4KB L1 指令缓存（I-Cache）", one(f"{L1I}.size_bytes", 4 * KB)),
+    ("2 个 8 通道 DMA 控制器", one("dma.controllers", 2) | one("dma.channels", 8)),
+    ("两个 RISC-V 处理器", one("cpu.cores", 2, "RISC-V")),
+    ("拥有 384 KB 闪存、400 KB SRAM", one("memory.flash.size_bytes", 384 * KB)),
+    ("睡眠电流小于 5uA", one("power.current_a", up_to(5e-6))),
+    ("2.0V ∼ 5.5V 供电", one("power.supply_v", between(2.0, 5.5))),
+    ("外部 4 ～ 24MHz 高速晶体振荡器", one("clock.xtal_hz", between(4e6, 24e6))),
+    ("内置的 8MHz 高速 RC 振荡器", one("clock.rc_fast_hz", 8e6)),
+    ("256 个外设中断", one("interrupts.count", 256)),
+    ("每个核包含32KB指令缓存", one(f"{L1I}.size_bytes", 32 * KB)),
+    (
+        "ITCM 64KB，DTCM 128KB",
+        one("memory.tcm.size_bytes", 64 * KB, "ITCM") | one("memory.tcm.size_bytes", 128 * KB, "DTCM"),
+    ),
+    ("CPU 复位后从 0x1FFF0000 处开始执行代码", one("reset.vector", "0x1fff0000")),
 ]
 
 
@@ -121,6 +137,9 @@ def test_phrases(text, expected):
         "ADC参考电压为1.2V",
         "在25℃的温度下测得",
         "定时器由32个计数器组成",
+        "16 位定时器，4 个通道",
+        "12 位 ADC，16 个通道",
+        "支持最大 8GB 的 eMMC",
     ],
 )
 def test_what_is_not_the_chips_is_not_read(text):
@@ -170,13 +189,18 @@ def test_english_is_left_alone():
     assert list(sentences(said)) == [said]
 
 
-def test_a_chinese_sheet_is_read_without_a_wrong_value():
-    data, facts = chinese()
+def judged(sheet):
+    """The candidates of a sheet, the facts that are missed, and what is wrong."""
+    data, facts = sheet()
     reading = read_pdf_bytes(data, "doc", "chinese.pdf", no_progress)
     found = [candidate_json(candidate) for candidate in reading.candidates]
     judgement = judge(found, facts)
     missed = [fact["field"] for at, fact in enumerate(facts) if at not in judgement.found]
-    wrong = [(found[at]["field"], found[at].get("value")) for at, _ in judgement.wrong]
+    return found, missed, [(found[at]["field"], found[at].get("value")) for at, _ in judgement.wrong]
+
+
+def test_a_chinese_sheet_is_read_without_a_wrong_value():
+    found, missed, wrong = judged(chinese)
     assert (missed, wrong) == ([], [])
     for field, value in (
         ("memory.sram.size_bytes", 128 * KB),  # of an earlier chip
@@ -185,3 +209,8 @@ def test_a_chinese_sheet_is_read_without_a_wrong_value():
         ("cpu.clock_hz", 80e6),  # of an interface
     ):
         assert all(value not in (c.get("value"), c.get("max")) for c in found if c["field"] == field)
+
+
+def test_a_chinese_brief_is_read_without_a_wrong_value():
+    _, missed, wrong = judged(chinese_brief)
+    assert (missed, wrong) == ([], [])
