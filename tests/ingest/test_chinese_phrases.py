@@ -113,6 +113,9 @@ SAID = [
         "ITCM 64KB，DTCM 128KB",
         one("memory.tcm.size_bytes", 64 * KB, "ITCM") | one("memory.tcm.size_bytes", 128 * KB, "DTCM"),
     ),
+    ("8MB 片上 SRAM，其中 6MB 通用", one("memory.sram.size_bytes", 8 * MB)),
+    ("CPU核心电压：1.1V", one("power.supply_v", 1.1)),
+    ("每个处理器核包含256KB私有二级缓存", one(f"{L2}.size_bytes", 256 * KB)),
     ("CPU 复位后从 0x1FFF0000 处开始执行代码", one("reset.vector", "0x1fff0000")),
 ]
 
