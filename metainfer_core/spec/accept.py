@@ -80,7 +80,23 @@ def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = N
             kinds |= binding.kinds
     for index in decisions.apart:
         _keep_apart(other, draft.candidates[index], index)
-    return _assembled(draft, decisions, onto, entries, other, kinds)
+    return _assembled(
+        draft, decisions, onto, entries, other, kinds | _kinds_of_edited(draft, spoken_of, units, decisions)
+    )
+
+
+def _kinds_of_edited(
+    draft: SpecDraft, spoken_of: list[int], units: tuple[str, ...], decisions: Decisions
+) -> dict[str, str]:
+    """What kind of unit or memory an edit is about, where only other candidates of the draft tell."""
+    owners = {path.rpartition(".")[0] for path in decisions.edits}
+    found: dict[str, str] = {}
+    for index in spoken_of if owners else ():
+        binding = bind(draft, index, spoken_of, units, decisions)
+        for path, kind in (binding.kinds if binding else {}).items():
+            if any(owner.startswith(path.removesuffix(".kind")) for owner in owners):
+                found.setdefault(path, kind)
+    return found
 
 
 def apart_key(candidate: Candidate) -> str:

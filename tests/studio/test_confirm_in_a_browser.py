@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
+from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
 from metainfer_core.spec.draft_file import read_draft
@@ -78,15 +79,25 @@ def page():
         browser.close()
 
 
+def brief_that_contradicts(path):
+    """A second document of the chip, which gives its NPU half of what the data sheet does."""
+    canvas = Canvas(str(path), invariant=True)
+    for line, words in enumerate(("Tarnholt V200 product brief", "Features", "NPU with 512 MACs per cycle")):
+        canvas.drawString(60, 780 - 30 * line, words)
+    canvas.save()
+    return path
+
+
 def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     sheet = tmp_path / DATASHEET
     sheet.write_bytes(sample_files()[DATASHEET])
+    brief = brief_that_contradicts(tmp_path / "tarnholt_v200_brief.pdf")
     address = f"http://127.0.0.1:{studio.port}"
 
     # The first address that a new server is asked for is a screen's own.
     page.goto(f"{address}/manuals")
     expect(page.get_by_role("link", name="Confirm")).to_be_visible()
-    page.locator('input[type="file"]').set_input_files(sheet)
+    page.locator('input[type="file"]').set_input_files([sheet, brief])
     expect(page.get_by_label("Name of the chip")).to_have_value("tarnholt_v200")
     page.get_by_role("button", name="Read", exact=True).click()
     expect(page.get_by_text(re.compile("reading pages|reading sentences|waits for its turn|starting"))).to_be_visible()

@@ -158,6 +158,13 @@ def test_an_edit_is_kept_as_assumed_and_names_the_person() -> None:
     assert "compute_units.npu.tops" not in result.spec.provenance
 
 
+def test_an_edit_alone_takes_the_kind_of_its_unit_from_what_else_the_draft_says() -> None:
+    given = Decisions(edits={"compute_units.npu.clock_hz": "900 MHz"})
+    clock = {"field": "npu.clock_hz", "value": 8e8, "unit": "Hz"}
+    found = values(accept(draft(clock), given))
+    assert (found["compute_units.npu.kind"], found["compute_units.npu.clock_hz"]) == ("npu", "900 MHz")
+
+
 def test_a_list_can_be_given_too() -> None:
     made = draft({"field": "npu.tops", "value": 6, "unit": "TOPS"})
     given = {"compute_units.npu.operators.supported": ["Conv", "Relu"]}
