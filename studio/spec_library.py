@@ -11,6 +11,7 @@ from pathlib import Path
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.spec_use import affected as reached_by
 from metainfer_core.spec.diff import Change, leaves
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -126,27 +127,16 @@ def affected(
     changes: Iterable[Change], policies: Iterable[tuple[str, Policy]], digests: Iterable[str]
 ) -> Mapping[str, tuple[str, ...]]:
     """Path of each change to the policies, made for one of the two specs, that give that value as a reason."""
-    known = set(digests)
-    reasons = {
-        name: {reason.spec_field for action in policy.actions for reason in action.why if reason.spec_field}
-        for name, policy in policies
-        if policy.spec_digest in known
-    }
-    return {
-        change.path: tuple(
-            name for name, used in reasons.items() if any(_touches(change.path, spec_field) for spec_field in used)
-        )
-        for change in changes
-    }
+    known, changes = set(digests), tuple(changes)
+    reached = [
+        each for name, policy in policies if policy.spec_digest in known for each in reached_by(name, policy, changes)
+    ]
+    return {change.path: tuple(each.policy for each in reached if each.path == change.path) for change in changes}
 
 
 def counted(found: Iterable[Finding]) -> Counter[str]:
     """How many findings of each severity."""
     return Counter(finding.severity for finding in found)
-
-
-def _touches(path: str, used: str) -> bool:
-    return path == used or path.startswith(used + ".") or used.startswith(path + ".")
 
 
 def _upward(path: str) -> list[str]:
