@@ -69,6 +69,17 @@ def check_outputs(outputs: Sequence[Path], what: str, inputs: Iterable[Path | st
             raise _unwritable(path, what, f"{folder} is {'closed to you' if folder.is_dir() else 'not a folder'}")
 
 
+def refuse_existing(*paths: Path, what: str) -> None:
+    """Refuses to write where something stands already: for files that people go on to check and complete by hand."""
+    for path in paths:
+        if path.exists():
+            raise InputError(
+                f"{path}: this is there already.",
+                f"The {what} goes into a new file; nothing is overwritten.",
+                "Give another --output, such as the next version.",
+            )
+
+
 def _refuse_no_file(path: Path, what: str) -> None:
     """What is renamed into a place takes it, be it a device or a pipe: only a file gives way to a file."""
     kind = None

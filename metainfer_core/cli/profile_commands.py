@@ -13,7 +13,7 @@ from metainfer_core.codegen.package import read_package
 from metainfer_core.codegen.private_folder import private_folder
 from metainfer_core.codegen.profile import StepTime, profile_package
 from metainfer_core.errors import InputError
-from metainfer_core.files import alone, check_outputs, read_bytes, write_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes, refuse_existing, write_bytes
 from metainfer_core.microbench.findings import alignment, cache_steps, chase_points, sweep
 from metainfer_core.microbench.measure import LARGEST_BYTES, Sample, everything, interrupted_share, measure
 from metainfer_core.microbench.new_version import Run, measured_values, new_version, next_version
@@ -86,7 +86,7 @@ def _profile_machine(
     version = given[1] if given else version
     target = output or _beside(reference, f"{spec.name}_v{version}.yaml")
     record_path = target.with_name(f"{target.stem}.measured.json")
-    _refuse_existing(target, record_path)
+    refuse_existing(target, record_path, what="spec with measured values")
     check_outputs([target, record_path], "hardware spec", [])
     cores = spec.compute_units[name].cores or 1
     sizes = [int(each.size_bytes.low) for each in spec.memories.values() if each.size_bytes]
@@ -108,19 +108,9 @@ def _profile_machine(
     run = Run(today, processor, program.compiler, sha256(data), record_path.name)
     after = new_version(spec, measured_values(spec, name, samples), run, version)
     with alone(target):
-        _refuse_existing(target, record_path)  # what another run wrote meanwhile
+        refuse_existing(target, record_path, what="spec with measured values")  # what another run wrote meanwhile
         _save_both(after, target, data, record_path)
     _report(spec, after, target, samples, json)
-
-
-def _refuse_existing(*paths: Path) -> None:
-    for path in paths:
-        if path.exists():
-            raise InputError(
-                f"{path}: this is there already.",
-                "Measured values go into a new file; nothing is overwritten.",
-                "Give another --output, such as the next version.",
-            )
 
 
 def _save_both(spec: HardwareSpec, target: Path, record: bytes, record_path: Path) -> None:

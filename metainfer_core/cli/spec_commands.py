@@ -11,7 +11,7 @@ import typer
 
 from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError, MetaInferError
-from metainfer_core.files import alone, check_outputs, read_bytes
+from metainfer_core.files import alone, check_outputs, read_bytes, refuse_existing
 from metainfer_core.spec import library
 from metainfer_core.spec.accept import Acceptance, accept
 from metainfer_core.spec.decisions import Decisions
@@ -287,6 +287,7 @@ def import_flat(
     if bandwidth_unit not in (None, "MB/s", "Mbit/s"):
         raise InputError(f"--bandwidth-unit is {bandwidth_unit!r}.", fix="Write MB/s (bytes) or Mbit/s (bits).")
     check_outputs([output], "hardware spec", [profile])
+    refuse_existing(output, what="imported spec")
     unit: Any = bandwidth_unit
     document = read_yaml(read_bytes(profile, "hardware profile", BYTES_LIMIT), str(profile))
     if not is_flat_profile(document.data):
@@ -323,6 +324,8 @@ def draft_host(
     json: console.Json = False,
 ) -> None:
     """Drafts the spec of this machine: processors, caches, NUMA nodes, memory; what Linux does not tell is assumed."""
+    check_outputs([output], "hardware spec")
+    refuse_existing(output, what="spec of this machine")
     named = library.named_by_path(output)
     told = host_spec().plain() | {"last_verified_date": datetime.date.today().isoformat()}
     spec = HardwareSpec.from_plain(told | ({"name": named[0], "version": named[1]} if named else {}), str(output))
@@ -352,9 +355,16 @@ def from_device_tree(
             "Install meta-infer with its extra 'ingest'.",
         )
     check_outputs([output], "hardware spec", [tree])
+    refuse_existing(output, what="spec of the device tree")
     named = library.named_by_path(output)
     with console.progress("from-dts") as progress:
         draft: SpecDraft = drafters[0].load()(named[0] if named else "", [tree], progress)
+    if not draft.candidates:
+        raise InputError(
+            f"{tree}: nothing in this device tree says what a spec holds.",
+            " ".join(draft.notes) or "It has no processor, no memory and no clock.",
+            "Give the tree of the whole board: the .dts file with the .dtsi files that it includes, or the .dtb file.",
+        )
     decisions = Decisions(
         everything=True,
         name=named[0] if named else None,

@@ -361,3 +361,13 @@ def test_a_machine_without_a_device_tree_says_so(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="shows no device tree") as refusal:
         spec_commands.from_device_tree(tmp_path / "x_v1.0.0.yaml", nowhere)
     assert "spec host" in refusal.value.fix
+
+
+def test_a_tree_that_says_nothing_makes_no_spec(tmp_path):
+    from metainfer_core.cli import spec_commands
+
+    empty = tmp_path / "empty.dts"
+    empty.write_text("/dts-v1/;\n/ { };\n")
+    with pytest.raises(InputError, match="nothing in this device tree"):
+        spec_commands.from_device_tree(tmp_path / "x_v1.0.0.yaml", empty)
+    assert not (tmp_path / "x_v1.0.0.yaml").exists()

@@ -168,6 +168,15 @@ def test_import_names_its_assumptions(command: Any) -> None:
     assert command("meta-infer", "spec", "import", "edgenpu_x1_v1.0.0.yaml", "--output", "x.yaml")[0] == 2
 
 
+@pytest.mark.parametrize("words", [("host",), ("import", "p.yaml")])
+def test_what_is_drafted_takes_no_spec_from_its_place(command: Any, words: tuple[str, ...]) -> None:
+    Path("p.yaml").write_text(PROFILE)
+    Path("confirmed_v1.0.0.yaml").write_text("checked by hand")
+    status, _, err = command("meta-infer", "spec", *words, "--output", "confirmed_v1.0.0.yaml")
+    assert (status, "confirmed_v1.0.0.yaml: this is there already." in err) == (2, True)
+    assert Path("confirmed_v1.0.0.yaml").read_text() == "checked by hand"
+
+
 def test_drift_is_told_with_its_size(command: Any, spec: Path) -> None:
     Path("good.yaml").write_text(
         "memories.dram.latency_cycles: 178 cycles\nl1_cache.latency_cycles: {mean: 3, std: 1}\n"
