@@ -143,7 +143,8 @@ def _check_operators(proto: onnx.ModelProto, source: str, registered: Set[tuple[
         raise UnsupportedError(
             f"{source}: the model uses operators that ONNX does not define: {listed}.",
             f"Opset {versions['']} has no such operator, and the model brings no function for it.",
-            "Register its definition with `meta-infer op-registry add`, or export the model without it.",
+            "Register its definition with `meta-infer op-registry add`, and let `meta-infer preprocess` write the "
+            "model in operators of ONNX, for all other commands.",
         )
 
 
