@@ -1,0 +1,106 @@
+"""Sentences of the core in the reader's language: reasons, refusals, risks, as they stand in policies and records.
+
+The core speaks English, and that is what is signed. For Chinese readers `sentences_zh/` holds each sentence with `{1}`,
+`{2}` ... where names and numbers stand; `{1:words}` stands for words that are translated themselves. A sentence that is
+not there is shown as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+import yaml
+from markupsafe import Markup, escape
+
+from studio.language import language
+
+FOLDER = "sentences_zh"
+LONGEST = 2000
+"""Characters of a sentence that is still looked up."""
+_HOLE = re.compile(r"\{(\d)(:words)?\}")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One sentence of the core with holes, and what it is in Chinese."""
+
+    literals: tuple[str, ...]
+    """The text between the holes, in order; one more than there are holes."""
+    holes: tuple[str, ...]
+    """Numbers of the holes, in order."""
+    translated: frozenset[str]
+    """Holes whose words are translated themselves."""
+    chinese: str
+
+    def filled(self, sentence: str) -> dict[str, str] | None:
+        """What stands in the holes, or None where it is another sentence; takes time in proportion to its length."""
+        first, *rest = self.literals
+        if not rest:
+            return {} if sentence == first else None
+        if not sentence.startswith(first) or not sentence.endswith(rest[-1]):
+            return None
+        at, end = len(first), len(sentence) - len(rest[-1])
+        found = {}
+        for hole, literal in zip(self.holes[:-1], rest[:-1], strict=True):
+            stop = sentence.find(literal, at + 1, end)
+            if stop < 0:
+                return None
+            found[hole] = sentence[at:stop]
+            at = stop + len(literal)
+        if at >= end:
+            return None
+        return {**found, self.holes[-1]: sentence[at:end]}
+
+
+def core_words(sentence: str) -> str:
+    """A sentence of the core as the reader of this window reads it."""
+    return in_chinese(sentence) if language() == "zh" else sentence
+
+
+def core_markup(sentence: str) -> Markup:
+    """The same as HTML; where it is translated, the words that were recorded show when one points at it."""
+    shown = core_words(sentence)
+    if shown == sentence:
+        return escape(sentence)
+    return Markup('<span title="{}">{}</span>').format(sentence, shown)
+
+
+@functools.lru_cache(maxsize=8192)
+def in_chinese(sentence: str) -> str:
+    """A sentence of the core in Chinese, or as it is where nobody has translated it."""
+    if len(sentence) > LONGEST:
+        return sentence
+    for pattern in patterns():
+        found = pattern.filled(sentence)
+        if found is not None:
+            for hole in pattern.translated:
+                found[hole] = in_chinese(found[hole])
+            return _HOLE.sub(lambda hole, filled=found: filled[hole[1]], pattern.chinese)  # type: ignore[misc]
+    return sentence
+
+
+@functools.cache
+def patterns() -> tuple[Pattern, ...]:
+    """All sentences that are translated: those that hold another one first, then those that say more of themselves."""
+    every = [_pattern(english, chinese) for english, chinese in sentences().items()]
+    return tuple(sorted(every, key=lambda each: (not each.translated, -sum(map(len, each.literals)), each.literals)))
+
+
+@functools.cache
+def sentences() -> dict[str, str]:
+    """English sentence with holes to the Chinese one, of all files of the folder."""
+    found: dict[str, str] = {}
+    for file in sorted(files("studio").joinpath(FOLDER).iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".yaml"):
+            found |= yaml.safe_load(file.read_text("utf-8"))
+    return found
+
+
+def _pattern(english: str, chinese: str) -> Pattern:
+    pieces = _HOLE.split(english)
+    holes = tuple(pieces[1::3])
+    translated = frozenset(hole for hole, words in zip(holes, pieces[2::3], strict=True) if words)
+    return Pattern(tuple(pieces[0::3]), holes, translated, chinese)

@@ -1,0 +1,47 @@
+"""Sentences of the core in Chinese: names and numbers stay as they are, and so does what nobody translated."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from studio.core_words import core_markup, in_chinese, sentences
+
+HOLE = re.compile(r"\{\d(?::words)?\}")
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("Nothing else reads conv1/out.", "没有其他节点读取 conv1/out。"),
+        ("npu runs Conv, Relu as one.", "npu 可将 Conv, Relu 作为一个整体执行。"),
+        ("Alone: y has 12.3 dB; the budget is 20.0 dB.", "单独:y 为 12.3 dB;预算为 20.0 dB。"),
+        (
+            "Compute Conv_1 with Relu_2 in INT8: weights scaled by output channel, symmetric activations, on npu.",
+            "以 INT8 在 npu 上计算 Conv_1 with Relu_2:权重按 输出通道 缩放,激活 对称。",
+        ),
+        ("Somebody else's words.", "Somebody else's words."),
+    ],
+)
+def test_a_sentence_is_read_in_chinese_with_its_names_and_numbers(english: str, chinese: str) -> None:
+    assert in_chinese(english) == chinese
+
+
+def test_a_name_that_is_a_word_stays_a_name() -> None:
+    assert in_chinese("Nothing else reads tensor.") == "没有其他节点读取 tensor。"
+
+
+def test_a_name_is_never_markup_and_the_recorded_words_stay_within_reach() -> None:
+    assert core_markup("Nothing else reads <b>.") == "Nothing else reads &lt;b&gt;."  # outside of a window: English
+
+
+def test_both_languages_have_the_same_holes() -> None:
+    for english, chinese in sentences().items():
+        wanted = {hole[1] for hole in HOLE.findall(english)}
+        assert {hole[1] for hole in HOLE.findall(chinese)} == wanted, english
+
+
+def test_words_without_an_end_are_left_alone() -> None:
+    endless = "x has " * 20_000 + "y; z runs 1 (f)."
+    assert in_chinese(endless) == endless
