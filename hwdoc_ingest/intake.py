@@ -33,6 +33,15 @@ class Limits(Value):
     answer_bytes: int = 256 << 20
 
 
+class Place(Value):
+    """A box on a page of a PDF."""
+
+    page: int
+    """1 for the first page of the file."""
+    box: tuple[float, float, float, float]
+    """Left, top, right, bottom in points from the page's top left corner."""
+
+
 class Task(Value):
     """What the child process is to do with a document."""
 
@@ -42,6 +51,8 @@ class Task(Value):
     """Tell also what has been found so far, while the rest is read."""
     pages: tuple[PageName, ...] | None = None
     """Without a key: give the words of these pages; None for all pages of a PDF."""
+    crops: tuple[Place, ...] | None = None
+    """Without a key: give a cut-out of the page's picture around each of these places instead."""
 
 
 DEFAULT_LIMITS = Limits()
@@ -57,7 +68,7 @@ def read_safely(
         InputError: The document is no document, broken, locked or hostile, or takes more than it may.
     """
     return Reading.from_plain(
-        _in_child(path, Task(key=key, so_far=found is not None), progress, limits, found), f"{path}: what was read"
+        in_child(path, Task(key=key, so_far=found is not None), progress, limits, found), f"{path}: what was read"
     )
 
 
@@ -66,10 +77,11 @@ def pages_safely(
 ) -> DocumentPages:
     """`document_pages` in a child process with `limits`; raises as `read_safely` does."""
     task = Task(pages=None if pages is None else tuple(pages))
-    return DocumentPages.from_plain(_in_child(path, task, progress, limits), f"{path}: its pages")
+    return DocumentPages.from_plain(in_child(path, task, progress, limits), f"{path}: its pages")
 
 
-def _in_child(path: Path, task: Task, progress: Progress, limits: Limits, found: Found | None = None) -> dict[str, Any]:
+def in_child(path: Path, task: Task, progress: Progress, limits: Limits, found: Found | None = None) -> dict[str, Any]:
+    """The answer of a child process that does the task with `limits`."""
     answer_out, answer_in = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(answer_out, "rb") as answers:
         try:

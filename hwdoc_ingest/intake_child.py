@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import os
@@ -42,6 +43,12 @@ def main(descriptor: int, path: str, task: Task, limits: Limits) -> None:
             if task.key is not None:
                 so_far = found if task.so_far else None
                 say({"answer": read_document(Path(path), task.key, progress, so_far).plain()})
+            elif task.crops is not None:
+                from hwdoc_ingest.page_crops import crops  # the only task that draws
+
+                pictures = crops(Path(path), task.crops, progress)
+                said = [None if each is None else base64.b64encode(each).decode() for each in pictures]
+                say({"answer": {"crops": said}})
             else:
                 say({"answer": document_pages(Path(path), task.pages, progress).plain()})
         except MetaInferError as error:

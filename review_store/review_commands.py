@@ -11,14 +11,14 @@ from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit, progress, verdict
-from metainfer_core.errors import InputError
-from metainfer_core.files import check_outputs, read_bytes, write_bytes
+from metainfer_core.files import read_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.carry_command import carry_command
 from review_store.check_log import check_log
 from review_store.decide import known_action
 from review_store.decide_command import decide_command
 from review_store.diff_command import diff_command
+from review_store.export_command import export
 from review_store.log import EventLog
 from review_store.review_filter import Filter
 from review_store.review_options import ModelFile, PolicyFile, SpecFile, Workspace, opened, policy_of
@@ -26,12 +26,9 @@ from review_store.review_text import (
     action_data,
     action_text,
     record_data,
-    records_csv,
-    records_json_lines,
     state_data,
     state_text,
 )
-from review_store.state import reviewed_policy
 from review_store.workspace import DEFAULT_WORKSPACE, now, trust_path
 
 
@@ -114,29 +111,3 @@ def check(
     text = "\n".join(fault.what for fault in faults) or f"The record is whole: {count} events."
     emit(as_json, {"whole": not faults, "events": count, "faults": [each.plain() for each in faults]}, text)
     verdict(bool(faults))
-
-
-def export(
-    policy: PolicyFile,
-    output: Annotated[Path, typer.Option("--output", help="File to write.")],
-    form: Annotated[
-        str, typer.Option("--format", help="policy: with overrides applied; jsonl or csv: all events about it.")
-    ] = "policy",
-    model: ModelFile = None,
-    hw_spec: SpecFile = None,
-    workspace: Workspace = DEFAULT_WORKSPACE,
-    as_json: Json = False,
-) -> None:
-    """Writes the reviewed policy, or the record of its review."""
-    check_outputs([output], "export", [policy, model, hw_spec, trust_path(workspace)])
-    log, state = opened(workspace, policy_of(policy, model, hw_spec)[0])
-    if form == "policy":
-        data = reviewed_policy(state).to_json() + b"\n"
-    elif form == "jsonl":
-        data = records_json_lines(log.records(state.lineage))
-    elif form == "csv":
-        data = records_csv(log.records(state.lineage))
-    else:
-        raise InputError(f"--format {form}: there is no such format.", fix="Give policy, jsonl or csv.")
-    write_bytes(output, data, "export")
-    emit(as_json, {"output": str(output), "bytes": len(data)}, f"{output}: {len(data):,} bytes.")

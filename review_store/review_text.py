@@ -122,7 +122,7 @@ def record_text(record: Record) -> str:
     plain = event.plain()
     said = {key: plain[key] for key in SAID if key in plain}
     if "override" in said:
-        said["override"] = _override_words(said["override"])
+        said["override"] = override_words(said["override"])
     details = "; ".join(f"{key}: {_flat(value)}" for key, value in said.items())
     return f"{record.seq} {event.at} {event.actor} {plain['kind']}" + (f" ({details})" if details else "")
 
@@ -169,10 +169,10 @@ def _override(review: ActionReview) -> dict[str, Any]:
 def _override_line(review: ActionReview) -> str:
     assert review.override is not None
     given = _override(review)
-    return f"Override by {review.override.actor}: {_override_words(given['value'])} ({given['reason']})"
+    return f"Override by {review.override.actor}: {override_words(given['value'])} ({given['reason']})"
 
 
-def _override_words(value: object) -> str:
+def override_words(value: object) -> str:
     """As `--override` takes it, but that an action which is switched off is said to be."""
     if value is False:
         return "switched off"

@@ -9,7 +9,7 @@ from metainfer_core.actions.action import Reason
 from metainfer_core.actions.catalog import KINDS
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
 from metainfer_core.values import Value
 
 UNKNOWN = "unknown"
@@ -80,6 +80,21 @@ def source_of(spec: HardwareSpec, field: str) -> Source:
             title = document.title if document else found.source
             return Source(document=title, page=found.page, words=found.text)
     return Source()
+
+
+def place_of(spec: HardwareSpec, field: str) -> tuple[str, Provenance] | None:
+    """The digest of the document and the place in it that the value at a field path was read from.
+
+    None where it is assumed, typed by a person, or in a document that the spec does not name.
+    """
+    for path in (field, *_ancestors(field)):
+        if path in spec.assumed:
+            return None
+        if path in spec.provenance:
+            found = spec.provenance[path]
+            document = spec.sources.get(found.source)
+            return None if document is None else (document.document_digest, found)
+    return None
 
 
 def _ancestors(field: str) -> list[str]:

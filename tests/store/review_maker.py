@@ -34,7 +34,7 @@ TRUST = trust_file()
 
 
 def action(node, risk="low", kind="quantize", **more):
-    found = None if risk is None else Risk(level=risk, facts=())
+    found = Risk(level=risk, facts=()) if isinstance(risk, str) else risk
     return PolicyAction(**({"node_id": node, "action": kind, "params": {"bit_width": 8}, "risk": found} | more))
 
 
