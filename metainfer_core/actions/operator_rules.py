@@ -32,7 +32,7 @@ def rules_against(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str |
     for name, rule in (spec.compute_units[unit].operators.rules or {}).get(node.op_type, {}).items():
         if not rule.understood or rule.strength == "recommended":
             continue
-        if not all(_holds(condition, node, data_type) for condition in rule.when):
+        if not all(holds(condition, node, data_type) for condition in rule.when):
             continue
         broken = _broken(rule, node, unit, data_type)
         if broken is not None:
@@ -64,7 +64,7 @@ def broken_limits(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str |
         found.append((f"{here}.limits.{node.op_type}.{name}", condition))
     for name, rule in (operators.rules or {}).get(node.op_type, {}).items():
         is_law = rule.understood and rule.strength != "recommended"
-        if is_law and all(_holds(condition, node, data_type) for condition in rule.when):
+        if is_law and all(holds(condition, node, data_type) for condition in rule.when):
             found.append((f"{here}.rules.{node.op_type}.{name}", rule))
     broken = []
     for field, condition in found:
@@ -77,7 +77,7 @@ def broken_limits(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str |
     return tuple(broken)
 
 
-def _holds(condition: Condition, node: ir.Node, data_type: str | None) -> bool:
+def holds(condition: Condition, node: ir.Node, data_type: str | None) -> bool:
     """Whether a rule that speaks of such nodes speaks of this one; what is not known holds nothing."""
     found = _values(condition, node, data_type)
     return bool(found) and _outside(condition, found, node) is None

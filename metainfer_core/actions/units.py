@@ -121,7 +121,12 @@ def not_run(spec: HardwareSpec, op_type: str, tried: list[str]) -> NoUnit:
     others = f", nor does its fallback {' or '.join(tried[1:])}" if tried[1:] else ""
     if unit.operators.fallback is None:
         others = ", and names no fallback"
-    return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}.", field)
+    advice = (
+        issue.advice for issue in (spec.known_issues or {}).values()
+        if issue.operators == (op_type,) and issue.unit in (None, tried[0])
+    )  # fmt: skip
+    instead = next(filter(None, advice), "")
+    return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}. {instead}".rstrip(), field)
 
 
 def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:

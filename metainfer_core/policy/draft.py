@@ -10,6 +10,7 @@ import onnx_ir as ir
 from metainfer_core.actions import legality
 from metainfer_core.actions.action import Action, ActionKind, Refusal
 from metainfer_core.actions.catalog import kind
+from metainfer_core.actions.known_issues import known_harm
 from metainfer_core.errors import DefectError
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import finish
@@ -33,10 +34,12 @@ class Draft:
     calibration: Calibration | None
     actions: list[Action] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    harms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Action id to what is known to get worse by it on this chip."""
 
     def branch(self) -> Draft:
         """A copy that can go another way."""
-        return Draft(self.model.clone(), self.spec, self.calibration, [*self.actions], [*self.refusals])
+        return Draft(self.model.clone(), self.spec, self.calibration, [*self.actions], [*self.refusals], {**self.harms})
 
     def take(self, actions: Iterable[Action | Refusal]) -> list[Action]:
         """Applies each action that is legal now, in order; gives those that were."""
@@ -63,5 +66,6 @@ class Draft:
         of_kind = known_kind(action.kind)
         refused = legality.refusal(self.model, self.spec, of_kind, action)
         if refused is None:
+            self.harms[action.id] = known_harm(self.model, self.spec, action)
             of_kind.rewrite(self.model, action)
         return refused

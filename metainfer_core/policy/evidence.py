@@ -47,7 +47,8 @@ def lines_of(
             predicted_time_us=_time_change(action, before, after),
             predicted_bytes=_bytes_change(action, before, after),
         )
-        risk = assess(kind, action, evidence, objective, calibration.is_random, crowded.get(action.id))
+        known = draft.harms.get(action.id, ())
+        risk = assess(kind, action, evidence, objective, calibration.is_random, crowded.get(action.id), known)
         lines.append(
             PolicyAction(
                 node_id=action.nodes[0],

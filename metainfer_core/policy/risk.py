@@ -24,6 +24,7 @@ def assess(
     objective: Objective,
     is_random: bool,
     fills_fast_memory: str | None = None,
+    known_harms: tuple[str, ...] = (),
 ) -> Risk:
     """The level and the facts behind it, the gravest first.
 
@@ -34,6 +35,7 @@ def assess(
         objective: The budget that measured effects are held against.
         is_random: Whether calibration was on random inputs.
         fills_fast_memory: Name of the small memory that takes all tensors, on the one action that stands for it.
+        known_harms: What the spec knows to get worse by it, a sentence each.
     """
     found: list[tuple[Level, str]] = [
         *_of_numbers(kind, action, evidence, objective, is_random),
@@ -41,7 +43,9 @@ def assess(
         *_of_reasons(action),
     ]
     if fills_fast_memory is not None:
-        found.append(("high", f"Every tensor lies in {fills_fast_memory}: what its size leaves out does not run."))
+        less = "if less of it is free on the device than the spec says, the program cannot run."
+        found.append(("high", f"Every tensor lies in {fills_fast_memory} alone: {less}"))
+    found += [("high", sentence) for sentence in known_harms]
     if not found:
         found = [("low", kind.obligation.why)]
     level = max((level for level, _ in found), key=LEVELS.index)

@@ -161,6 +161,9 @@ def names(spec: HardwareSpec, report: Report) -> None:
         if memory.size_bytes and memory.reserved_bytes > memory.size_bytes.high:
             message = f"memories.{name}.reserved_bytes is more than its size."
             _contradiction(report, f"memories.{name}.reserved_bytes", message)
+    for name, issue in (spec.known_issues or {}).items():
+        if issue.unit and issue.unit not in units:
+            _unknown_name(report, f"known_issues.{name}.unit", issue.unit, "compute unit", units)
 
 
 def _unknown_name(report: Report, path: str, name: str, what: str, known: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from metainfer_core.spec.known_issues import KnownIssue
 from metainfer_core.spec.operators import OperatorRule
 from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, sha256
 
@@ -405,6 +406,8 @@ class HardwareSpec(Value):
     """What is done when something fails, such as a DMA that times out."""
     errata: tuple[str, ...] = ()
     """Known faults of the silicon, each with its workaround, in the vendor's words."""
+    known_issues: FrozenMap[KnownIssue] | None = None
+    """Name to what is known to fail or hurt on the chip; what fails is refused, with what to do in its place."""
     other: JsonMap = {}
     """Accepted facts that no part of the product computes with yet, keyed by the documents' field names."""
 

@@ -63,6 +63,8 @@ PLANTED = [
     ("HW012", "error", "local_memory: sram", "local_memory: tcm", "does not have"),
     ("HW012", "error", "fallback: cpu", "fallback: gpu", "Write one of: npu, cpu"),
     ("HW012", "error", "bit_widths: [8, 16]", "bit_widths: [4, 8]", "no NPU has int4"),
+    ("HW012", "error", "\ncompute_units:\n", "\nknown_issues: {one: {verdict: fails, operators: [Conv], unit: dsp, "
+     "evidence: page 3}}\ncompute_units:\n", "known_issues.one.unit names the compute unit 'dsp'"),
     ("HW013", "error", "alignment_bytes: 64, base", "alignment_bytes: 48, base", "power of two"),
     ("HW013", "note", "alignment_bytes: 64, base", "alignment_bytes: 32, base", "share a line"),
     ("HW013", "error", "  alignment_bytes: 64\npower", "  alignment_bytes: 100\npower", "power of two"),
