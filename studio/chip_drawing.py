@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metainfer_core.explain.sizes import size
 from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Memory, Quantity
-from studio.figures import shortened, size
+from studio.figures import shortened
 
 WIDTH, GAP, LINE, HEAD, MARGIN = 216, 28, 17, 28, 18
 ASIDE = 28

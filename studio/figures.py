@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from metainfer_core.explain.sizes import UNKNOWN, three_digits
 
-UNKNOWN = "unknown"
 _THIN = "\u202f"
 
 
 def whole(number: float | None) -> str:
     """A whole number in groups of three."""
     return UNKNOWN if number is None else f"{number:,.0f}".replace(",", _THIN)
-
-
-def size(count: float | None, sign: bool = False) -> str:
-    """Bytes in the largest binary unit that keeps them above 1."""
-    if count is None:
-        return UNKNOWN
-    amount, units = abs(float(count)), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while amount >= 1024 and len(units) > 1:
-        amount, units = amount / 1024, units[1:]
-    mark = "−" if count < 0 else "+" if sign and count > 0 else ""
-    return f"{mark}{_three_digits(amount) if units[0] != 'B' else f'{amount:.0f}'} {units[0]}"
 
 
 def decibels(ratio: float | None) -> str:
@@ -37,7 +25,7 @@ def microseconds(time: float | None, sign: bool = False) -> str:
     while amount >= 1000 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
     mark = "−" if time < 0 else "+" if sign and time > 0 else ""
-    return f"{mark}{_three_digits(amount)} {units[0]}"
+    return f"{mark}{three_digits(amount)} {units[0]}"
 
 
 def milliseconds(time: float | None) -> str:
@@ -52,7 +40,7 @@ def rate(amount: float | None, unit: str) -> str:
     prefixes = ["", "k", "M", "G", "T", "P"]
     while amount >= 1000 and len(prefixes) > 1:
         amount, prefixes = amount / 1000, prefixes[1:]
-    return f"{_three_digits(amount)} {prefixes[0]}{unit}"
+    return f"{three_digits(amount)} {prefixes[0]}{unit}"
 
 
 def shortened(name: str, letters: int = 44) -> str:
@@ -80,9 +68,3 @@ def plain_value(value: object) -> str:
             else ", ".join(parts)
         )
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
-
-
-def _three_digits(amount: float) -> str:
-    if amount == 0 or not math.isfinite(amount):
-        return f"{amount:.0f}"
-    return f"{amount:.{max(0, 2 - math.floor(math.log10(amount)))}f}" if amount >= 0.001 else f"{amount:.2g}"

@@ -7,6 +7,7 @@ import functools
 import streamlit as st
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from metainfer_core.explain.sizes import size, sized_html
 from studio import figures
 from studio.marks import risk_mark, state_mark
 from studio.texts import text
@@ -25,7 +26,7 @@ def _environment() -> Environment:
         text=text,
         risk=risk_mark,
         word=state_mark,
-        size=figures.size,
+        size=size,
         decibels=figures.decibels,
         microseconds=figures.microseconds,
         milliseconds=figures.milliseconds,
@@ -40,7 +41,7 @@ def _environment() -> Environment:
 
 def markup(template: str, **values: object) -> str:
     """The HTML that a template in `templates/` gives for these values."""
-    return _environment().get_template(f"{template}.html.jinja").render(**values)
+    return sized_html(_environment().get_template(f"{template}.html.jinja").render(**values))
 
 
 def draw(template: str, **values: object) -> None:

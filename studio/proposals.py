@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from metainfer_core.bundle.review_rules import risk_level
+from metainfer_core.explain.sizes import sized_text
 from metainfer_core.policy.policy import Policy, PolicyAction
 from studio.figures import microseconds, short_words, shortened
 from studio.marks import risk_mark
@@ -43,7 +44,7 @@ def draw_proposals(policy: Policy) -> None:
                     {
                         text("column_kind"): each.kind,
                         text("column_nodes"): ", ".join(map(shortened, each.nodes)),
-                        text("column_reason"): each.reason,
+                        text("column_reason"): sized_text(each.reason),
                     }
                     for each in policy.refusals
                 ],

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from metainfer_core.actions.action import Refusal
 from metainfer_core.explain.explanation import Because, Explanation
+from metainfer_core.explain.sizes import sized_html
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -58,7 +59,7 @@ def as_data(explanations: tuple[Explanation, ...], policy: Policy) -> dict[str, 
 def as_html(explanations: tuple[Explanation, ...], policy: Policy, spec: HardwareSpec) -> str:
     """One self-contained page: no script, no outside reference."""
     template = environment().get_template("explanation.html.jinja")
-    return template.render(explanations=explanations, policy=policy, spec=spec)
+    return sized_html(template.render(explanations=explanations, policy=policy, spec=spec))
 
 
 def _refusals(explanations: tuple[Explanation, ...], policy: Policy) -> tuple[Refusal, ...]:
