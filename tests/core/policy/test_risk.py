@@ -91,7 +91,8 @@ def test_random_data_and_a_full_small_memory_tag_themselves() -> None:
     assert level(act("fuse", ("a", "b")), is_random=True)[0] == "low"
     assert level(act("place"), fills="sram") == (
         "high",
-        "Every tensor lies in sram: what its size leaves out does not run.",
+        "Every tensor lies in sram alone: if less of it is free on the device than the spec says, the program cannot "
+        "run.",
     )
 
 
