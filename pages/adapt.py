@@ -29,71 +29,75 @@ def main() -> None:
     """Draws the screen."""
     draw_style()
     st.title(text("page_adapt"))
-    left, right = st.columns([2, 5], gap="large")
-    with left:
-        chosen = _choose()
-    if chosen is None:
-        return
-    model, spec = chosen
-    output = folder_for("policy") / f"{model.stem}_on_{spec.spec.name.lower()}.policy"
-    with left:
-        arguments = _arguments(model, spec, output)
-        _start(model, spec, arguments)
-    with right:
-        job_list(("adapt",), (_name(model),), limit=1)
-        _outcome(output)
+    with st.container(border=True):
+        what, on, calibrated, evaluated = st.columns(4)
+        with what:
+            model = choose_file("model", text("choose_model"), "model")
+        with on:
+            spec = choose_spec()
+        if model is None or spec is None:
+            _say_what_is_missing(model, spec)
+            return
+        output = folder_for("policy") / f"{model.stem}_on_{spec.spec.name.lower()}.policy"
+        with calibrated:
+            calibration = _data(text("adapt_calibration"), "calib", "calibration_data", text("adapt_calibration_help"))
+        with evaluated:
+            evaluation = _data(text("adapt_evaluation"), "eval", "evaluation_data", text("adapt_evaluation_help"))
+        if calibration is None:
+            st.warning(text("adapt_random"), icon=":material/casino:")
+        arguments = _arguments(model, spec, calibration, evaluation)
+        _start(model, spec, (*arguments, "--output", str(output)))
+    job_list(("adapt",), (_name(model),), limit=1)
+    _outcome(output)
 
 
-def _choose() -> tuple[Path, SpecChoice] | None:
-    model = choose_file("model", text("choose_model"), "model")
-    spec = choose_spec()
+def _say_what_is_missing(model: Path | None, spec: SpecChoice | None) -> None:
+    """Says what is not there yet, and where it comes from."""
     if model is None:
         st.info(text("adapt_no_model"))
         st.page_link("pages/model.py", label=text("page_model"), icon=":material/account_tree:")
     if spec is None:
         st.info(text("adapt_no_spec"))
         st.page_link("pages/confirm.py", label=text("page_confirm"), icon=":material/fact_check:")
-    return (model, spec) if model and spec else None
 
 
-def _arguments(model: Path, spec: SpecChoice, output: Path) -> tuple[str, ...]:
+def _arguments(model: Path, spec: SpecChoice, calibration: Path | None, evaluation: Path | None) -> tuple[str, ...]:
     """Draws the fields; gives the command's arguments."""
-    calibration = _data(text("adapt_calibration"), "calib", "calibration_data", text("adapt_calibration_help"))
-    if calibration is None:
-        st.warning(text("adapt_random"), icon=":material/casino:")
-    evaluation = _data(text("adapt_evaluation"), "eval", "evaluation_data", text("adapt_evaluation_help"))
-    suggested = " ".join(suggested_shapes(calibration or evaluation)) if calibration or evaluation else ""
+    accuracy, time, wish = st.columns([2, 1, 1])
+    data = calibration or evaluation
+    suggested = " ".join(suggested_shapes(data)) if data else ""
     key = f"shapes_{model.name}_{calibration}"
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get("shapes", suggested)
-    shapes = st.text_input(text("adapt_shapes"), key=key, help=text("adapt_shapes_help"), persist_state="session")
-    text_to_address("shapes", shapes if shapes != suggested else "")
-    budget = st.select_slider(
-        text("adapt_budget"), BUDGETS_DB, value=20, key="budget", bind="query-params", format_func=lambda db: f"{db} dB"
-    )
-    st.caption(
-        text("adapt_budget_words", share=f"{round(10 ** (budget / 10)):,}", amplitude=f"{10 ** (-budget / 20):.1%}")
-    )
-    goal = st.number_input(
+    with accuracy:
+        budget = st.select_slider(
+            text("adapt_budget"), BUDGETS_DB, value=20, key="budget", bind="query-params",
+            format_func=lambda db: f"{db} dB",
+        )  # fmt: skip
+        st.caption(
+            text("adapt_budget_words", share=f"{round(10 ** (budget / 10)):,}", amplitude=f"{10 ** (-budget / 20):.1%}")
+        )
+    goal = time.number_input(
         text("adapt_goal"), min_value=0.0, value=None, step=0.1, key="goal", bind="query-params",
         placeholder=text("adapt_goal_none"), help=text("adapt_goal_help"),
     )  # fmt: skip
     labels = {"balanced": text("mode_balanced"), "latency": text("mode_latency"), "energy": text("mode_energy")}
-    mode = st.segmented_control(
-        text("adapt_mode"),
-        SEARCH_MODES,
-        default="balanced",
-        required=True,
-        format_func=labels.__getitem__,
-        key="mode",
-        bind="query-params",
+    mode = wish.selectbox(
+        text("adapt_mode"), SEARCH_MODES, format_func=labels.__getitem__, key="mode", bind="query-params"
     )
-    integers = st.toggle(text("adapt_integers"), value=True, key="integers", bind="query-params")
-    alone = st.toggle(text("adapt_alone"), value=False, key="alone", bind="query-params", help=text("adapt_alone_help"))
+    open_shapes, may, alone_too = st.columns([2, 1, 1], vertical_alignment="bottom")
+    shapes = open_shapes.text_input(
+        text("adapt_shapes"), key=key, help=text("adapt_shapes_help"), persist_state="session"
+    )
+    text_to_address("shapes", shapes if shapes != suggested else "")
+    integers = may.toggle(text("adapt_integers"), value=True, key="integers", bind="query-params")
+    alone = alone_too.toggle(
+        text("adapt_alone"), value=False, key="alone", bind="query-params", help=text("adapt_alone_help")
+    )
     pairs: list[tuple[str, str | Path | None]] = [
         ("--model", model), ("--hw-spec", spec.reference), ("--calib", calibration), ("--eval", evaluation),
         ("--min-sqnr-db", str(budget)), ("--search-mode", mode), ("--precision", "int8" if integers else "float32"),
-        ("--target-latency-ms", f"{goal:g}" if goal else None), ("--output", output),
+        ("--target-latency-ms", f"{goal:g}" if goal else None),
     ]  # fmt: skip
     pairs += [("--input-shape", each) for each in shapes.split()]
     words = [str(word) for name, value in pairs if value is not None for word in (name, value)]
@@ -102,7 +106,12 @@ def _arguments(model: Path, spec: SpecChoice, output: Path) -> tuple[str, ...]:
 
 def _start(model: Path, spec: SpecChoice, arguments: Sequence[str]) -> None:
     busy = any(job.is_open and job.order.kind == "adapt" and job.order.subject == _name(model) for job in jobs())
-    if st.button(text("adapt_start"), type="primary", width="stretch", key="start", disabled=busy):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button(
+            text("adapt_start"), type="primary", key="start", disabled=busy, icon=":material/play_arrow:"
+        )
+        st.caption(text("adapt_busy" if busy else "adapt_takes"))
+    if pressed:
         title = text("adapt_title", model=model.name, chip=spec.spec.name)
         try:
             start(

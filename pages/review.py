@@ -12,7 +12,7 @@ from metainfer_core.bundle.review_rules import risk_level
 from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
-from studio.bulk import draw_bulk
+from studio.bulk import draw_low, draw_several
 from studio.choices import choose_subject, review_or_why_not
 from studio.decisions import FORMS, take
 from studio.earlier_revision import asked_revision, draw_earlier
@@ -54,6 +54,7 @@ def main() -> None:
     draw_faults(review)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
+        draw_low(found, review.state, desk, who)
         shown = queue(review.state.actions, _chips(review, who))
         named = selected(desk) or st.query_params.get("action")
         chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
@@ -61,7 +62,7 @@ def main() -> None:
             desk.send_to(chosen.id)
         draw_queue(rows(shown), desk)
         _progress(found, review.state)
-        draw_bulk(found, review.state, shown, desk, who)
+        draw_several(found, review.state, shown, desk, who)
         draw_record(found, review)
     if chosen is None:
         return

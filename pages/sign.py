@@ -13,6 +13,7 @@ from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
 from studio.choices import choose_subject, review_or_why_not
+from studio.dropped_file import what_it_is
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
@@ -22,15 +23,20 @@ from studio.session import person
 from studio.signing_view import (
     approvals_by_person,
     blocking,
+    bundle_to_write,
+    bundles_of,
     compile_arguments,
     inspect,
     key_commands,
     releasers,
     sign_command,
     signer_of,
+    written_elsewhere,
 )
 from studio.texts import text
 from studio.workspace import files_of, folder_for, workspace_folder
+
+LOOKS_EVERY_SECONDS = 2.0
 
 
 def main() -> None:
@@ -51,6 +57,19 @@ def main() -> None:
         _how(found, review)
         _take_in(found, review)
         _bundles(found, review)
+    _watch(found, review)
+
+
+def _watch(found: Subject, review: Review) -> None:
+    """Draws the screen anew when a command in a terminal has written something that it shows."""
+    before = written_elsewhere(found, review)
+
+    @st.fragment(run_every=LOOKS_EVERY_SECONDS)
+    def look() -> None:
+        if written_elsewhere(found, review) != before:
+            st.rerun()
+
+    look()
 
 
 def _state(found: Subject, review: Review) -> None:
@@ -109,16 +128,22 @@ def _how(found: Subject, review: Review) -> None:
         st.markdown(text("sign_others", people=plain_words(", ".join(others))))
         st.code(sign_command(found, others[0], None), language=None, wrap_lines=True)
     st.markdown(text("sign_run"))
-    st.code(sign_command(found, signer, f"{found.path.stem}.bundle"), language=None, wrap_lines=True)
+    st.code(sign_command(found, signer, bundle_to_write(found, review.state)), language=None, wrap_lines=True)
+    st.caption(text("sign_elsewhere"))
 
 
 def _take_in(found: Subject, review: Review) -> None:
-    given = st.file_uploader(
-        text("sign_drop"), type=["bundle"], max_upload_size=ENVELOPE_LIMIT_BYTES // MEBIBYTE, key="dropped"
-    )
+    given = st.file_uploader(text("sign_drop"), max_upload_size=ENVELOPE_LIMIT_BYTES // MEBIBYTE, key="dropped")
     if given is None:
         return
     data = given.getvalue()
+    bundle = plain_words(bundle_to_write(found, review.state).name)
+    what = what_it_is(given.name, data)
+    if what is not None:
+        st.error(text("dropped_other", file=plain_words(given.name), what=text(f"dropped_{what}"), bundle=bundle))
+        if what == "key":
+            st.warning(text("dropped_key_then"), icon=":material/key_off:")
+        return
     try:
         inspection = inspect(data, found, review.trust, given.name)
         if inspection.verified is None:
@@ -135,7 +160,7 @@ def _take_in(found: Subject, review: Review) -> None:
 
 
 def _bundles(found: Subject, review: Review) -> None:
-    paths = [path for path in files_of("bundle") if path.stem.startswith(found.path.stem)]
+    paths = bundles_of(found)
     st.subheader(text("sign_bundles"))
     if not paths:
         st.caption(text("sign_bundles_none"))
@@ -177,7 +202,10 @@ def _compile(found: Subject, bundle: Path) -> None:
         text("compile_data"), data_names, index=named, key=f"data_{name}", help=text("compile_data_help")
     )
     busy = any(job.is_open and job.order.kind == "compile" and job.order.subject == name for job in jobs())
-    if st.button(text("compile_start"), type="primary", key=f"compile_{name}", disabled=busy):
+    pressed = st.button(text("compile_start"), type="primary", key=f"compile_{name}", disabled=busy)
+    if busy:
+        st.caption(text("compile_busy"))
+    if pressed:
         output = folder_for("package") / f"{bundle.stem}.bin"
         arguments = compile_arguments(found, bundle, target, workspace_folder() / chosen if chosen else None, output)
         title = text("compile_title", bundle=bundle.name, target=target)

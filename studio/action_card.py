@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.explain.explanation import Explanation, explain
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.log import Record
-from review_store.review_text import record_text
 from review_store.state import ActionReview
 from studio.crops import Crop, crop_of
 from studio.figures import plain_value
+from studio.history_words import told
 from studio.markup import draw
 from studio.review_rows import title
 from studio.texts import text
@@ -52,9 +52,9 @@ def explanation_of(action: PolicyAction, spec: HardwareSpec) -> Explanation:
     return explain(Policy(actions=(action,)), spec)[0]
 
 
-def draw_history(records: Iterable[Record]) -> None:
+def draw_history(records: Sequence[Record]) -> None:
     """Shows who said what about an action, the newest first."""
-    draw("history", lines=[record_text(record) for record in records])
+    draw("history", lines=told(records, records))
 
 
 def _params(action: PolicyAction) -> list[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -12,14 +12,15 @@ from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
 from review_store.state import ActionReview, ReviewState
 from studio.decisions import write_about_all
-from studio.marks import risk_mark
+from studio.markup import draw
 from studio.plain_words import plain_words
 from studio.policies import Subject
 from studio.review_queue import Desk
-from studio.review_rows import title, together
+from studio.review_rows import full_title, together
 from studio.texts import text
 
-LIST_HEIGHT = 240
+LIST_HEIGHT, SHOWN_WHOLE = 300, 6
+"""Pixels of a list that scrolls, and how many actions a list shows without."""
 THREE_LINES = (
     ("why_allowed", "form_why_allowed"),
     ("accuracy_effect", "form_accuracy_effect"),
@@ -28,20 +29,27 @@ THREE_LINES = (
 """The fields of a justification, and their labels."""
 
 
-def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
-    """All of low risk with one press; those of the queue up to medium risk with one justification."""
+def draw_low(found: Subject, state: ReviewState, desk: Desk, person: str) -> None:
+    """All of low risk with one press; what came of it."""
     low_ids = set(low_risk_ids(state))
     low = [each for each in state.actions if each.id in low_ids]
-    several = together(shown)
     if low:
         _low(found, low, desk, person)
-    if any(each.id not in low_ids for each in several):
-        _several(found, several, desk, person)
     _notice(desk)
 
 
+def draw_several(found: Subject, state: ReviewState, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
+    """Those of the queue up to medium risk, with one justification."""
+    low_ids, several = set(low_risk_ids(state)), together(shown)
+    if any(each.id not in low_ids for each in several):
+        _several(found, several, desk, person)
+
+
 def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -> None:
-    popover = st.popover(text("bulk_open", count=len(low)), width="stretch", key="bulk_popover", on_change="rerun")
+    popover = st.popover(
+        text("bulk_open", count=len(low)), width="stretch", key="bulk_popover", on_change="rerun",
+        icon=":material/done_all:",
+    )  # fmt: skip
     if popover.open:
         with popover:
             st.caption(text("bulk_hint", count=len(low)))
@@ -67,8 +75,17 @@ def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person
             )  # fmt: skip
 
 
+def empty_lines(lines: Mapping[str, str]) -> str:
+    """Which of the three lines are empty, in a sentence; nothing where all are filled in."""
+    empty = [f"“{text(label)}”" for name, label in THREE_LINES if not lines[name].strip()]
+    return text("form_lines_empty", fields=", ".join(empty)) if empty else ""
+
+
 def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> None:
     lines = {name: st.session_state.get(f"several_{name}") or "" for name, _ in THREE_LINES}
+    if empty := empty_lines(lines):
+        desk.bulk = ("error", empty)
+        return
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
@@ -78,18 +95,9 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
 
 
 def _list(actions: Sequence[ActionReview]) -> None:
-    st.dataframe(
-        [
-            {
-                text("column_risk"): " ".join(risk_mark(risk_level(each.action))),
-                text("column_action"): title(each.action),
-                text("name"): each.id,
-            }
-            for each in actions
-        ],
-        hide_index=True,
-        height=LIST_HEIGHT,
-    )
+    """The actions with their names in full; a name breaks where the line ends."""
+    with st.container(height=LIST_HEIGHT if len(actions) > SHOWN_WHOLE else "content", border=False):
+        draw("action_list", actions=[(risk_level(each.action), full_title(each.action), each.id) for each in actions])
 
 
 def _seen(actions: Sequence[ActionReview]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from metainfer_core.bundle.review_rules import needs_justification
 from metainfer_core.bundle.statement import Justification
@@ -12,14 +13,16 @@ from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.values import canonical_json
 from review_store.decide import Decision, Legality, decide, known_action, undo_last
 from review_store.log import Conflict, Record
-from review_store.review_text import record_text
 from review_store.state import ActionReview
 from review_store.workspace import now
+from studio.history_words import told
 from studio.policies import Review, Subject, legality, review_of
 from studio.review_queue import Desk, Pressed, pressed
 from studio.texts import text
 from studio.typed import Typed, forget_typed, keep_typed
 
+Override = dict[str, Any] | Literal[False] | None
+"""Other parameters; False: switched off; None: as proposed."""
 FORMS = ("approve", "tag", "override", "comment", "reject")
 """What is written only after a form was filled in; an approval without a needed justification is written at once."""
 
@@ -92,7 +95,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     try:
         now_there = known_action(review.state, event.id)
         if now_there.version != desk.seen(event):
-            return _conflict(desk, event.id, _newer(review, desk, event))
+            return _conflict(desk, event.id, review, _newer(review, desk, event))
         if (
             decision.verdicts == ("approve",)
             and decision.justification is None
@@ -106,7 +109,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
         desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
         return False
     if isinstance(outcome, Conflict):
-        return _conflict(desk, event.id, outcome.others)
+        return _conflict(desk, event.id, review, outcome.others)
     _written(desk, event, outcome)
     desk.forms.pop(event.id, None)
     if desk.typed.pop(event.id, None) is not None:
@@ -115,14 +118,13 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     return True
 
 
-def why_illegal(
-    found: Subject, review: Review, desk: Desk, action: ActionReview, changed: Mapping[str, object]
-) -> str | None:
-    """Why parameters cannot be overridden so, in a sentence. The answer is kept while nothing of it changes."""
-    asked = (review.key, action.id, canonical_json(dict(changed)))
+def why_illegal(found: Subject, review: Review, desk: Desk, action: ActionReview, override: Override) -> str | None:
+    """Why an action cannot be overridden so, in a sentence. The answer is kept while nothing of it changes."""
+    asked = (review.key, action.id, canonical_json(override))
     if desk.checked is None or desk.checked[0] != asked:
         check = legality(found, review)
-        overridden = PolicyAction.from_plain(action.proposed.plain() | {"override": dict(changed)}, action.id)
+        given = {} if override is None else {"override": override}
+        overridden = PolicyAction.from_plain(action.proposed.plain() | given, action.id)
         desk.checked = (asked, check(overridden) if check is not None else text("form_no_check"))
     return desk.checked[1]
 
@@ -142,7 +144,7 @@ def write_about_all(
         if record.seq > version
     ]
     if newer:
-        desk.bulk = ("conflict", "\n".join(map(record_text, newer)))
+        desk.bulk = ("conflict", _in_words(newer, review))
         return
     decision = Decision(person, tuple(seen), ("approve",), justification=justification)
     try:
@@ -151,7 +153,7 @@ def write_about_all(
         desk.bulk = ("error", str(error))
         return
     if isinstance(outcome, Conflict):
-        desk.bulk = ("conflict", "\n".join(map(record_text, outcome.others)))
+        desk.bulk = ("conflict", _in_words(outcome.others, review))
     else:
         desk.bulk = ("success", text("bulk_done", count=len(seen)))
 
@@ -163,17 +165,27 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     review = review_of(found)
     try:
         if known_action(review.state, event.id).version != desk.seen(event):
-            _conflict(desk, event.id, _newer(review, desk, event))
+            _conflict(desk, event.id, review, _newer(review, desk, event))
             return
-        outcome = undo_last(review.log, review.state, event.id, person, now())
+        outcome = undo_last(review.log, review.state, event.id, person, now(), _legality_when_asked(found, review))
     except MetaInferError as error:
         desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
         return
     if isinstance(outcome, Conflict):
-        _conflict(desk, event.id, outcome.others)
+        _conflict(desk, event.id, review, outcome.others)
     else:
         _written(desk, event, outcome)
         desk.said[event.id] = ("success", text("said_undo"))
+
+
+def _legality_when_asked(found: Subject, review: Review) -> Legality:
+    """The check that an undone override needs; the model is read only if it comes to that."""
+
+    def check(*changed: PolicyAction) -> str | None:
+        known = legality(found, review)
+        return known(*changed) if known is not None else None
+
+    return check
 
 
 def _written(desk: Desk, event: Pressed, records: Sequence[Record]) -> None:
@@ -185,8 +197,12 @@ def _newer(review: Review, desk: Desk, event: Pressed) -> Sequence[Record]:
     return [record for record in review.history(event.id) if record.seq > desk.seen(event)][::-1]
 
 
-def _conflict(desk: Desk, action_id: str, others: Sequence[Record]) -> bool:
-    desk.said[action_id] = ("conflict", "\n".join(map(record_text, others)))
+def _in_words(records: Sequence[Record], review: Review) -> str:
+    return "\n".join(each.sentence for each in told(records, (*review.records, *records)))
+
+
+def _conflict(desk: Desk, action_id: str, review: Review, others: Sequence[Record]) -> bool:
+    desk.said[action_id] = ("conflict", _in_words(others, review))
     if action_id in desk.forms and others:  # what the others did is on the screen now: the next press is about that
         desk.forms[action_id] = (desk.forms[action_id][0], others[-1].seq)
     return False

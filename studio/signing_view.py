@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from metainfer_core.bundle.seen import read_seen, seen_file
 from metainfer_core.bundle.signed_bundle import Inspection, inspect_bundle
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.policy.ruleset import ruleset_digest
+from review_store.own_keys import key_folder
 from review_store.state import ReviewState, ReviewWord
 from review_store.workspace import now, trust_path
-from studio.policies import Subject, bound_shapes
-from studio.workspace import workspace_folder
+from studio.policies import Review, Subject, bound_shapes
+from studio.workspace import files_of, folder_for, workspace_folder
 
 
 @dataclass(frozen=True)
@@ -52,26 +54,50 @@ def signer_of(state: ReviewState, trust: TrustFile, person: str) -> str:
     return max(may, key=lambda each: approvals_by_person(state)[each])
 
 
-def sign_command(found: Subject, person: str, output: str | None) -> str:
+def sign_command(found: Subject, person: str, output: Path | None) -> str:
     """The command with which someone signs on their own machine; without `output`, their own approvals only."""
-    words = ["meta-infer", "sign", str(found.path), "--model", str(found.model), "--hw-spec"]
+    words = [*program(), "sign", str(found.path), "--model", str(found.model), "--hw-spec"]
     words += [found.spec.reference if found.spec else "", "--key", person or "YOUR_NAME"]
     words += ["--workspace", str(workspace_folder())]
-    words += ["--output", output] if output else ["--approve-only"]
+    words += ["--output", str(output)] if output else ["--approve-only"]
     return _in_lines(words)
+
+
+def program() -> tuple[str, ...]:
+    """How this very meta-infer is called from any folder, whether or not it is on the path."""
+    beside = Path(sys.executable).with_name("meta-infer")
+    return (str(beside),) if beside.is_file() else (sys.executable, "-m", "metainfer_core")
+
+
+def bundle_to_write(found: Subject, state: ReviewState) -> Path:
+    """Where the command puts the next bundle: in the workspace, so that this screen finds it."""
+    serial = max((each.serial for each in state.released), default=0) + 1
+    return folder_for("bundle") / f"{found.path.stem}_{serial}.bundle"
+
+
+def written_elsewhere(found: Subject, review: Review) -> tuple[object, ...]:
+    """Another value whenever a command in a terminal has written something that this screen shows."""
+    paths = [trust_path(workspace_folder()), *bundles_of(found)]
+    return review.log.head().hash, *((str(path), path.stat().st_mtime_ns) for path in paths if path.exists())
+
+
+def bundles_of(found: Subject) -> tuple[Path, ...]:
+    """The bundles of the workspace that bear a policy's name, the newest last."""
+    return tuple(path for path in files_of("bundle") if path.stem.startswith(found.path.stem))
 
 
 def key_commands(person: str) -> tuple[str, str]:
     """How a key is made, and how the workspace is told to trust it."""
     who = person or "YOUR_NAME"
-    trust = ["meta-infer", "keys", "trust", f"~/.config/meta-infer/keys/{who}.pub", "--role", "reviewer"]
+    trust = [*program(), "keys", "trust", str(key_folder(None) / f"{who}.pub"), "--role", "reviewer"]
     trust += ["--role", "releaser", "--workspace", str(workspace_folder())]
-    return f"meta-infer keys new {shlex.quote(who)}", _in_lines(trust)
+    return _in_lines([*program(), "keys", "new", who]), _in_lines(trust)
 
 
 def inspect(data: bytes, found: Subject, trust: TrustFile, source: str) -> Inspection:
     """All checks of a bundle against this policy's model and spec; raises InputError where it is none at all."""
-    expected = Expected(found.policy.model_digest, found.policy.spec_digest, ruleset_digest())
+    chip = found.spec.spec.name if found.spec else None
+    expected = Expected(found.policy.model_digest, found.policy.spec_digest, ruleset_digest(), chip=chip)
     seen = read_seen(seen_file(trust_path(workspace_folder())))
     return inspect_bundle(data, trust, now(), expected, seen, source)
 
@@ -87,6 +113,5 @@ def compile_arguments(found: Subject, bundle: Path, target: str, data: Path | No
 
 
 def _in_lines(words: Sequence[str]) -> str:
-    """A command, an option a line, so that it can be read before it is run; `~` stays as the shell reads it."""
-    quoted = [word if word.startswith("~/") else shlex.quote(word) for word in words]
-    return " ".join(quoted).replace(" --", " \\\n  --")
+    """A command, an option a line, so that it can be read before it is run."""
+    return "".join(f" \\\n  {word}" if word.startswith("--") else f" {word}" for word in map(shlex.quote, words))[1:]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from studio.language import Language, language
+from studio.texts_of_decisions import TEXTS_OF_DECISIONS
 from studio.texts_of_manuals import TEXTS_OF_MANUALS
 from studio.texts_of_policies import TEXTS_OF_POLICIES
 from studio.texts_zh import TEXTS_ZH
+from studio.texts_zh_of_decisions import TEXTS_ZH_OF_DECISIONS
 from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
 from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
 
-_OF_OTHER_FILES = TEXTS_OF_MANUALS | TEXTS_OF_POLICIES
-_CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES
+_OF_OTHER_FILES = TEXTS_OF_MANUALS | TEXTS_OF_POLICIES | TEXTS_OF_DECISIONS
+_CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES | TEXTS_ZH_OF_DECISIONS
 
 _ENGLISH: dict[str, dict[str, str]] = {
     # The frame

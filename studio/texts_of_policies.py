@@ -38,6 +38,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "adapt_budget_words": {
         "en": "The noise may have at most 1/{share} of an output's power: about {amplitude} of its size."
     },
+    "adapt_busy": {"en": "It is being searched for: see below."},
+    "adapt_takes": {"en": "It runs in the background; look at other screens meanwhile."},
     "adapt_calibration": {"en": "Calibration data"},
     "adapt_calibration_help": {
         "en": "Typical inputs: they tell which values each tensor takes. A .npz, one array an input."
@@ -52,8 +54,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
         "en": "What is left becomes a policy. Nothing is built before people have reviewed and signed it."
     },
     "adapt_empty_lead": {
-        "en": "Nothing is proposed yet for this model on this chip. Say on the left what you can accept, and press "
-        "Propose a policy below it."
+        "en": "Nothing is proposed yet for this model on this chip. Say above what you can accept, and press "
+        "Propose a policy."
     },
     "adapt_evaluation": {"en": "Evaluation data"},
     "adapt_evaluation_help": {"en": "Inputs that effects are measured on: others than those for calibration."},
@@ -143,7 +145,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     },
     "several_open": {"en": "Approve {count} with one justification"},
     "bulk_hint": {"en": "Only what is open and of low risk, exactly these {count}:"},
-    "bulk_open": {"en": "Approve all {count} of low risk"},
+    "bulk_open": {"en": "{count} of low risk are open: look at them and approve together"},
     "conflict_title": {"en": "Someone else was faster. Nothing of yours was written, and your text is kept:"},
     "conflict_then": {"en": "Look at it, and decide again if you still mean it."},
     "form_accuracy_effect": {"en": "What it costs in accuracy"},
@@ -224,16 +226,19 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "bundle_trusted": {"en": "Signed, and trusted here"},
     "compile_data": {"en": "Data that the package is tried on"},
     "compile_data_help": {"en": "The build runs the package on it and compares every output."},
+    "compile_busy": {"en": "It is being compiled: see below."},
     "compile_start": {"en": "Compile it"},
     "compile_target": {"en": "Target"},
     "compile_title": {"en": "Compiling {bundle} for {target}"},
     "sign_blocked": {"en": "{count} of {total} actions block signing."},
     "sign_bound": {"en": "Bound to exactly"},
     "sign_bundles": {"en": "Signed bundles"},
-    "sign_bundles_none": {"en": "None yet. What you drop in appears here once every check has passed."},
+    "sign_bundles_none": {"en": "None yet. It appears here as soon as the command has written it."},
     "sign_canonical": {"en": "The canonical text that is signed"},
     "sign_canonical_save": {"en": "Save this text"},
-    "sign_drop": {"en": "Then drop the bundle in here. It is verified before it is kept."},
+    "sign_drop": {
+        "en": "A signed bundle, such as the one that the command above writes. It is verified before it is kept."
+    },
     "sign_how": {"en": "Sign on your own machine"},
     "sign_kept": {"en": "Verified, and kept as {file}."},
     "sign_lead": {"en": "You sign {actions} actions that fit {model} to {chip}."},
@@ -256,9 +261,29 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_ready": {"en": "All {total} actions are approved. It can be signed."},
     "sign_releasers": {"en": "Who may sign the whole: {people}"},
     "sign_rules": {"en": "Rule set"},
-    "sign_run": {
-        "en": "Run this in a terminal where your private key lies. The key and its passphrase never come here:"
+    "sign_elsewhere": {
+        "en": "Does your key lie on another machine? Run it there, with the paths that this folder and meta-infer have "
+        "there, and drop the bundle in here:"
     },
+    "sign_run": {
+        "en": "Paste this into a terminal of this machine. It asks for the passphrase of your key; neither ever comes "
+        "here. The bundle then appears below by itself:"
+    },
+    "dropped_data": {"en": "a file of sample data"},
+    "dropped_empty": {"en": "an empty file"},
+    "dropped_key": {"en": "a private key"},
+    "dropped_key_then": {
+        "en": "A private key belongs on its owner's machine alone. It was not kept here; give it to nobody."
+    },
+    "dropped_manual": {"en": "a chip's document"},
+    "dropped_model": {"en": "a model"},
+    "dropped_other": {
+        "en": "{file} is {what}, not a signed bundle. Drop {bundle} here: the file that the command above writes."
+    },
+    "dropped_package": {"en": "a package, which is built from a bundle"},
+    "dropped_policy": {"en": "a policy that nobody has signed"},
+    "dropped_public_key": {"en": "a public key"},
+    "dropped_spec": {"en": "a spec or a draft of one"},
     "sign_spec": {"en": "Values of the spec"},
     "sign_to_review": {"en": "Review what is open"},
     # Build report

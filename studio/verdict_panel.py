@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from datetime import UTC, date, datetime, time
+from typing import Any
 
 import streamlit as st
 
 from metainfer_core.bundle.statement import Justification
+from metainfer_core.bundle.trust import Time, time_text
 from metainfer_core.errors import MetaInferError
 from review_store.decide import Decision
-from review_store.policy_diff import change_text
-from review_store.review_text import record_text
 from review_store.since import since_verdict
 from review_store.state import ActionReview
 from studio.action_card import draw_history
-from studio.bulk import THREE_LINES
-from studio.decisions import close_form, field_key, keep_form, press, why_illegal, write
+from studio.bulk import THREE_LINES, empty_lines
+from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
+from studio.history_words import changed, moment, told
 from studio.markup import draw
 from studio.override_fields import override_fields
 from studio.plain_words import plain_words
@@ -24,8 +25,6 @@ from studio.policies import Review, Subject
 from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
 from studio.threads_panel import answered, draw_threads
-
-Override = dict[str, Any] | Literal[False] | None
 
 
 def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
@@ -45,15 +44,16 @@ def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Des
 
 def _since(review: Review, action: ActionReview, person: str) -> None:
     """What is another than when this person last judged the action."""
-    since = since_verdict(review.state, review.records, action.id, person, review.trust, review.log.value)
+    since = since_verdict(review.state, review.records, action.id, person, review.log.value)
     if since is None or not since.is_anything:
         return
     draw(
         "since",
         since=since,
+        at=moment(since.verdict.event.at),
         kind=text(f"mark_{since.verdict.event.kind}"),
-        fields=[change_text(each) for each in since.fields or ()],
-        others=[record_text(each) for each in since.others],
+        fields=[changed(each) for each in since.fields or ()],
+        others=[each.sentence for each in told(since.others, review.records)],
     )
 
 
@@ -107,10 +107,13 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
             _approve(found, desk, event, person, lines)
         return
     override: Override = None
-    may_write = True
+    why_not, expires = "", None
     fields: dict[str, Any] = {}
     if event.verb == "override":
-        override, may_write, fields = _override(found, review, action, desk, kept)
+        override, why_not, fields = _override(found, review, action, desk, kept)
+        if override is not None:
+            expires = _expires(action.id, kept)
+            fields |= {"expires": expires}
     thread = answered(action, field_key("thread", action.id), kept.get("thread")) if event.verb == "comment" else None
     assignee = _assignee(review, action.id, kept) if event.verb == "tag" else None
     fields |= {"thread": thread, "assignee": assignee}
@@ -122,17 +125,21 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
         "reject": text("form_reject"),
         "override": text("form_override"),
     }
-    if _submit(labels[event.verb], desk, action.id, person, disabled=not may_write):
+    if _submit(labels[event.verb], desk, action.id, person, why_not=why_not):
         verdict: Any = event.verb
         decision = Decision(
-            person, (action.id,), (verdict,), reason=reason, override=override, assignee=assignee, thread=thread
-        )
+            person, (action.id,), (verdict,), reason=reason, override=override, assignee=assignee, thread=thread,
+            expires=None if expires is None else end_of(expires),
+        )  # fmt: skip
         if write(found, desk, event, decision):
             st.session_state.pop(field_key("reason", action.id), None)
         st.rerun()
 
 
 def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dict[str, str]) -> None:
+    if empty := empty_lines(lines):
+        desk.said[event.id] = ("error", empty)
+        st.rerun()
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
@@ -144,8 +151,8 @@ def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dic
 
 def _override(
     found: Subject, review: Review, action: ActionReview, desk: Desk, kept: Mapping[str, Any]
-) -> tuple[Override, bool, dict[str, Any]]:
-    """What was chosen, whether it can be written (parameters only if they are legal here), and what is to be kept."""
+) -> tuple[Override, str, dict[str, Any]]:
+    """What was chosen, why it cannot be written as yet (empty where it can), and what is to be kept."""
     choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
     before = kept.get("how")
     how = st.segmented_control(
@@ -154,7 +161,9 @@ def _override(
         key=field_key("how", action.id), persist_state="page",
     )  # fmt: skip
     if how != "params":
-        return (False if how == "off" else None), True, {"how": how}
+        chosen: Override = False if how == "off" else None
+        legal = text("form_off_legal" if how == "off" else "form_as_proposed_legal")
+        return chosen, _checked(found, review, desk, action, chosen, legal), {"how": how}
     spec = found.spec.spec if found.spec else None
     given = kept.get("params")
     changed, any_field = override_fields(
@@ -163,22 +172,49 @@ def _override(
     fields = {"how": how, "params": changed}
     if not any_field or not changed:
         st.caption(text("form_same") if any_field else text("form_no_params"))
-        return {}, False, fields
+        return {}, text("form_wait") if any_field else text("form_wait_illegal"), fields
+    return changed, _checked(found, review, desk, action, changed, text("form_legal")), fields
+
+
+def _checked(found: Subject, review: Review, desk: Desk, action: ActionReview, override: Override, legal: str) -> str:
+    """Says at once whether an override is legal here; gives why it cannot be written, empty where it can."""
     if found.model is None or found.spec is None:
         st.warning(text("form_no_check"))
-        return changed, False, fields
-    why_not = why_illegal(found, review, desk, action, changed)
+        return text("form_wait_illegal") if isinstance(override, dict) else ""
+    why_not = why_illegal(found, review, desk, action, override)
     if why_not is None:
-        st.success(text("form_legal"), icon=":material/check:")
-    else:
-        st.error(plain_words(why_not), icon=":material/gavel:")
-    return changed, why_not is None, fields
+        st.success(legal, icon=":material/check:")
+        return ""
+    st.error(plain_words(why_not), icon=":material/gavel:")
+    return text("form_wait_illegal")
 
 
-def _submit(label: str, desk: Desk, action_id: str, person: str, disabled: bool = False) -> bool:
+def _expires(action_id: str, kept: Mapping[str, Any]) -> str | None:
+    """The last day on which an override holds, as `2027-06-30`; None: as long as the bundle."""
+    today = datetime.now(UTC).date()
+    try:
+        before = date.fromisoformat(kept["expires"])
+    except (KeyError, TypeError, ValueError):
+        before = None
+    given = st.date_input(
+        text("form_expires"), value=max(before, today) if before else None, min_value=today, format="YYYY-MM-DD",
+        key=field_key("expires", action_id), help=text("form_expires_help"), persist_state="page",
+    )  # fmt: skip
+    return given.isoformat() if isinstance(given, date) else None
+
+
+def end_of(day: str) -> Time:
+    """The last second of a day, in UTC."""
+    return time_text(datetime.combine(date.fromisoformat(day), time(23, 59, 59), UTC))
+
+
+def _submit(label: str, desk: Desk, action_id: str, person: str, why_not: str = "") -> bool:
+    """The buttons of a form. One that cannot be pressed says why."""
     with st.container(horizontal=True):
-        pressed = st.button(label, type="primary", key="form_submit", disabled=disabled)
+        pressed = st.button(label, type="primary", key="form_submit", disabled=bool(why_not))
         st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
+    if why_not:
+        st.caption(why_not)
     return pressed
 
 

@@ -1,5 +1,8 @@
 import json
 import re
+import shlex
+import sys
+from pathlib import Path
 
 import pytest
 from fitted import NAME, PATH, fitted
@@ -67,8 +70,8 @@ def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
     assert job.order.arguments == (
         "adapt", "--model", str(tmp_path / "net.onnx"), "--hw-spec", "esp32s3@1.0.0",
         "--calib", str(tmp_path / "calibration.npz"), "--min-sqnr-db", "30", "--search-mode", "balanced",
-        "--precision", "float32", "--target-latency-ms", "2.5", "--output", str(tmp_path / PATH),
-        "--input-shape", "x=[1,3,8,8]",
+        "--precision", "float32", "--target-latency-ms", "2.5", "--input-shape", "x=[1,3,8,8]",
+        "--output", str(tmp_path / PATH),
     )  # fmt: skip
 
 
@@ -76,6 +79,7 @@ def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
 
 
 def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "mine"))
     fitted(tmp_path, a0="high")
     page = screen("sign", tmp_path, monkeypatch, policy=PATH)
     shown = html(page)
@@ -85,16 +89,62 @@ def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
     assert "You sign 9 actions that fit net.onnx to esp32s3 1.0.0." in shown
     assert page.warning[0].value == text("sign_no_releaser")
     commands = [each.value for each in page.code]
-    assert commands[0].startswith("meta-infer keys new ")
-    assert f"--workspace {tmp_path}" in commands[1]
+    program = Path(sys.executable).with_name("meta-infer")
+    assert program.is_file()
+    assert commands[0].startswith(f"{program} keys new ")
+    who = commands[0].rsplit(" ", 1)[1]
+    assert commands[1].splitlines() == [
+        f"{program} keys trust {tmp_path}/mine/meta-infer/keys/{who}.pub \\",
+        "  --role reviewer \\",
+        "  --role releaser \\",
+        f"  --workspace {tmp_path}",
+    ]
     assert commands[2].splitlines() == [
-        f"meta-infer sign {tmp_path / PATH} \\",
+        f"{program} sign {tmp_path / PATH} \\",
         f"  --model {tmp_path / 'net.onnx'} \\",
         "  --hw-spec esp32s3@1.0.0 \\",
-        f"  --key {commands[0].rsplit(' ', 1)[1]} \\",
+        f"  --key {who} \\",
         f"  --workspace {tmp_path} \\",
-        f"  --output {NAME}.bundle",
+        f"  --output {tmp_path}/bundles/{NAME}_1.bundle",
     ]
+
+
+def test_commands_are_quoted_and_end_where_the_shell_ends_them(tmp_path, monkeypatch):
+    work = tmp_path / "a b; --c $HOME"
+    work.mkdir()
+    fitted(work)
+    page = screen("sign", work, monkeypatch, policy=PATH)
+    words = shlex.split([each.value for each in page.code][2].replace("\\\n", " "))
+    assert words[1:3] == ["sign", str(work / PATH)]
+    assert words[-2:] == ["--output", str(work / f"bundles/{NAME}_1.bundle")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("a.bundle", b"", "empty"),
+        ("x.pdf", b"%PDF-1.7", "manual"),
+        ("ada.key", b"-----BEGIN ENCRYPTED PRIVATE KEY-----", "key"),
+        ("ada.pub", b'{"format": "metainfer.public_key/1", "person": "ada"}', "public_key"),
+        ("net.onnx", b"\x08\x08", "model"),
+        ("a.bin", b"PK", "package"),
+        ("c.npz", b"PK", "data"),
+        ("chip.yaml", b"a: 1", "spec"),
+        ("renamed.bundle", b'{"actions": []}', "policy"),
+    ],
+)
+def test_another_file_is_named_and_the_right_one_asked_for(tmp_path, monkeypatch, name, data, what):
+    fitted(tmp_path)
+    page = screen("sign", tmp_path, monkeypatch, policy=PATH)
+    page.file_uploader(key="dropped").upload(name, data).run()
+    assert page.error[0].value.replace("\\", "") == (
+        f"{name} is {text(f'dropped_{what}')}, not a signed bundle. Drop {NAME}_1.bundle here: the file that the "
+        "command above writes."
+    )
+    assert [each.value for each in page.warning if each.value == text("dropped_key_then")] == (
+        [text("dropped_key_then")] if what == "key" else []
+    )
+    assert not (tmp_path / "bundles").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""Texts about decisions: what was decided, said in sentences, and until when. Part of the one table."""
+
+from __future__ import annotations
+
+TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
+    "told_answered": {"en": "{who} answered {whom}"},
+    "told_approved": {"en": "{who} approved it"},
+    "told_as_proposed": {"en": "{who} took the override back: it is as proposed again"},
+    "told_asked": {"en": "{who} asked {whom} for a closer look"},
+    "told_commented": {"en": "{who} commented"},
+    "told_moment": {"en": "{day} {minute} UTC"},
+    "told_off": {"en": "{who} switched it off"},
+    "told_overridden": {"en": "{who} changed {what}"},
+    "told_parameter": {"en": "{name} to {value}"},
+    "told_reason": {"en": "Reason: {reason}"},
+    "told_registered": {"en": "{who} brought this version of the policy under review"},
+    "told_rejected": {"en": "{who} rejected it"},
+    "told_released": {"en": "{who} signed the whole policy as number {serial}"},
+    "told_resolved": {"en": "{who} resolved the comment of {whom}"},
+    "told_signed": {"en": "{who} signed their approvals"},
+    "told_tagged": {"en": "{who} asked for a closer look"},
+    "told_undone": {"en": "{who} undid this: {what}, {at}"},
+    "told_until": {"en": "It holds until {at}."},
+    "told_withdrawn": {"en": "{who} took back what they said"},
+    # The forms
+    "form_expires": {"en": "Until when it holds"},
+    "form_expires_help": {
+        "en": "To the end of this day (UTC). Nothing is built from the override later. Empty: as long as the bundle."
+    },
+    "form_lines_empty": {"en": "Still empty: {fields}. Nothing was written."},
+    "form_off_legal": {"en": "It can be switched off on this model and chip."},
+    "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},
+    "form_wait": {"en": "Change a field first: then this button can be pressed."},
+    "form_wait_illegal": {"en": "It cannot be written while this is so."},
+}
