@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metainfer_core.cli import console, streams
+from metainfer_core.cli import console, matrix_command, streams
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import alone, check_outputs, read_bytes, refuse_existing
 from metainfer_core.spec import library
@@ -59,6 +59,7 @@ def commands(app: typer.Typer) -> None:
         from_device_tree
     )
     spec.command("drift", epilog="Example: meta-infer spec drift rk3588 measured.yaml")(check_drift)
+    spec.command("matrix", epilog=matrix_command.EXAMPLE)(matrix_command.matrix)
     spec.command("schema", epilog="Example: meta-infer spec schema > hardware_spec.schema.json")(schema)
     app.add_typer(spec, name="spec")
 
