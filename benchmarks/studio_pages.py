@@ -44,10 +44,10 @@ MARK = {
 """Screen to words that stand on it once all of it is drawn."""
 
 
-def model() -> bytes:
-    """A chain of 1,000 pairs of a product and an activation."""
+def model(count: int = NODES) -> bytes:
+    """A chain of pairs of a product and an activation, of so many nodes."""
     nodes, last = [], "x"
-    for index in range(NODES // 2):
+    for index in range(count // 2):
         nodes.append(helper.make_node("Mul", [last, "w"], [f"m{index}"], name=f"mul_{index}"))
         nodes.append(helper.make_node("Relu", [f"m{index}"], [f"r{index}"], name=f"relu_{index}"))
         last = f"r{index}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metainfer_core.bundle.approvals import Binding
-from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.policy.policy import Policy, PolicyAction
 from review_store.events import Approved, Registered, Rejected, Undone
 from review_store.log import Record
 from review_store.policy_diff import FieldChange, action_diff
-from review_store.state import ReviewState, fold
+from review_store.state import ReviewState, as_decided
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ def since_verdict(
     records: Sequence[Record],
     action_id: str,
     person: str,
-    trust: TrustFile,
     value: Callable[[str], bytes | None],
 ) -> Since | None:
     """What changed since the person's last verdict that was not undone; None where they gave none.
@@ -47,7 +46,6 @@ def since_verdict(
         records: All events about the policy's lineage, oldest first.
         action_id: The action.
         person: Whose verdict.
-        trust: The trust file.
         value: Gives what the record keeps under a digest, such as an earlier revision of the policy.
     """
     review = state.action(action_id)
@@ -59,7 +57,7 @@ def since_verdict(
     verdict = own[-1].event
     assert isinstance(verdict, Approved | Rejected)
     policy = state.policy
-    before = _as_it_was(records, own[-1], verdict, trust, value)
+    before = _as_it_was(records, own[-1], verdict, value)
     if before is None and verdict.action_digest == review.action.content_digest:
         before = review.action
     return Since(
@@ -102,16 +100,28 @@ def _as_it_was(
     records: Sequence[Record],
     record: Record,
     verdict: Approved | Rejected,
-    trust: TrustFile,
     value: Callable[[str], bytes | None],
 ) -> PolicyAction | None:
     """The action that a verdict was on: of the newest revision before it that has an action with its digest."""
     earlier = [each for each in records if each.seq < record.seq]
+    about = [each for each in earlier if each.event.subject == verdict.action]
     for each in reversed(earlier):
         body = value(each.event.policy_digest) if isinstance(each.event, Registered) else None
-        if body is None:
+        proposed = None if body is None else _proposed(body, verdict.action)
+        if proposed is None:
             continue
-        review = fold(Policy.from_json(body, "earlier revision"), earlier, trust).action(verdict.action)
-        if review is not None and review.action.content_digest == verdict.action_digest:
-            return review.action
+        action = as_decided(proposed, about)
+        if action.content_digest == verdict.action_digest:
+            return action
     return None
+
+
+def _proposed(body: bytes, action_id: str) -> PolicyAction | None:
+    """The action with this id in a policy of the record."""
+    return next((each for each in _revision(body).actions if each.id == action_id), None)
+
+
+@functools.lru_cache(maxsize=8)
+def _revision(body: bytes) -> Policy:
+    """Read once: a page asks for the same revision at every look at one of its actions."""
+    return Policy.from_json(body, "earlier revision")

@@ -151,6 +151,14 @@ def effective(proposed: PolicyAction, override: Overridden | None, tagged: bool)
     return PolicyAction.from_plain(proposed.plain() | reviewers, proposed.id) if reviewers else proposed
 
 
+def as_decided(proposed: PolicyAction, records: Iterable[Record]) -> PolicyAction:
+    """A proposed action as it would be built after these records about it, and no others."""
+    about = tuple(records)
+    undone = {record.event.undoes for record in about if isinstance(record.event, Undone)}
+    said = _said(proposed, [record for record in about if record.seq not in undone])
+    return effective(proposed, said.override, said.tag is not None)
+
+
 @dataclass
 class _Said:
     """What people said about one action so far."""

@@ -56,6 +56,7 @@ def commands(app: typer.Typer) -> None:
             "client.showErrorDetails": "none",
             "client.showErrorLinks": "false",
             "server.maxUploadSize": 512,
+            "runner.postScriptGC": "false",  # all windows wait while a large model's objects are looked at
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
         server = [sys.executable, "-m", "streamlit", "run", str(SERVER), *flags]

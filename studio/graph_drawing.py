@@ -46,7 +46,8 @@ def neighbourhood(nodes: Iterable[NodeSummary], centre: Collection[str], hops: i
     if not middle:
         return None
     near = _near(known, middle, hops)
-    shown = [each for each in known if each in set(near[:MOST_NODES])]  # in the order of execution
+    nearest = set(near[:MOST_NODES])
+    shown = [each for each in known if each in nearest]  # in the order of execution
     rows = _rows(shown, known)
     width = max(len(row) for row in rows) * (BOX_WIDTH + GAP_X) - GAP_X
     places: dict[str, tuple[float, float]] = {}

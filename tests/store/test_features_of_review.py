@@ -106,7 +106,7 @@ def test_feature_06_what_changed_since_my_last_verdict(log):
 
     def since(of, action_id, who="bob"):
         state = current_state(log, of, TRUST)
-        return since_verdict(state, log.records(state.lineage), action_id, who, TRUST, log.value)
+        return since_verdict(state, log.records(state.lineage), action_id, who, log.value)
 
     assert since(POLICY, CONV_1, "ada") is None
     assert not since(POLICY, CONV_1).is_anything
