@@ -20,7 +20,7 @@ from studio.frame import is_page
 from studio.growing import Growing, growing_drafts
 from studio.job_view import progress_sentence
 from studio.plain_words import plain_words
-from studio.save_spec import next_version, save_version, versions_of
+from studio.save_spec import Saved, next_version, save_version, versions_of
 from studio.session import person
 from studio.texts import text
 from studio.workspace import files_of, workspace_folder
@@ -54,7 +54,8 @@ def draw() -> None:
         st.error(plain_words(str(error)))
         return
     with right:
-        _save(draft)
+        _save(draft, name)
+    _saved(name)
     if draft.candidates:
         _desk(draft, name)
     else:
@@ -109,7 +110,7 @@ def _desk(draft: SpecDraft, name: str, is_growing: bool = False) -> None:
     confirm_desk(data | {"growing": is_growing}, key, on_outbox, on_view)
 
 
-def _save(draft: SpecDraft) -> None:
+def _save(draft: SpecDraft, name: str) -> None:
     versions = versions_of(draft.chip)
     # A key of its own for each version: it closes when one is saved, so that none is saved twice by a second press.
     form = f"save-form-{len(versions)}"
@@ -125,17 +126,31 @@ def _save(draft: SpecDraft) -> None:
         )
         hint = text("save_reason_hint")
         reason = st.text_input(text("save_reason"), max_chars=200, key="save_reason", placeholder=hint)
-        if st.button(text("save_button"), type="primary", disabled=not taken, key="save"):
+        pressed = st.button(text("save_button"), type="primary", disabled=not taken, key="save")
+        if not taken:
+            st.caption(text("save_nothing"))
+        if pressed:
             try:
                 saved = save_version(draft, stands, person(), version, reason, bases[onto])
             except MetaInferError as error:
                 st.error(plain_words(str(error)))
             else:
-                st.session_state["saved"] = saved.sentence
+                st.session_state[f"saved-{name}"] = saved
                 st.rerun()
-    said = st.session_state.pop("saved", "")
-    if said:
-        st.toast(plain_words(said), icon=":material/check_circle:", duration="long")
+
+
+def _saved(name: str) -> None:
+    """What was saved last from this draft, and what comes next."""
+    saved: Saved | None = st.session_state.get(f"saved-{name}")
+    if saved is None or not saved.path.exists():
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="saved"):
+        st.markdown(f":green[:material/check_circle:] {plain_words(saved.sentence)}", width="content")
+        spec = {"spec": saved.path.relative_to(workspace_folder()).as_posix()}
+        if is_page("adapt"):
+            st.page_link("pages/adapt.py", label=text("saved_adapt"), icon=":material/tune:", query_params=spec)
+        if is_page("specs"):
+            st.page_link("pages/specs.py", label=text("saved_look"), icon=":material/memory:", query_params=spec)
 
 
 draw()

@@ -10,6 +10,7 @@ from metainfer_core.errors import MetaInferError
 from studio.cli import lay_out_sample
 from studio.frame import is_page
 from studio.job_view import job_list
+from studio.lost import LOST
 from studio.plain_words import plain_words
 from studio.station import NAMES, Station
 from studio.stations import Row, rows
@@ -38,6 +39,9 @@ WIDTHS = (3, 1.25, 1.25, 1.25, 1.25, 1.25, 1.25)
 def draw() -> None:
     """The screen."""
     st.title(text("home_title"))
+    lost = st.query_params.get(LOST, "")
+    if lost:
+        st.info(text("home_lost", screen=plain_words(lost)), icon=":material/explore:")
     found = rows()
     if not found:
         _empty()

@@ -58,9 +58,13 @@ def _give(manuals: list[WorkspaceFile]) -> None:
         chip = st.text_input(
             text("manuals_chip"), value=_chip_of(names[0]) if names else "", max_chars=60, key=f"chip-{names[:1]}"
         )
-        if st.button(
-            text("manuals_read"), type="primary", icon=":material/play_arrow:", disabled=not names, key="read"
-        ):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            pressed = st.button(
+                text("manuals_read"), type="primary", icon=":material/play_arrow:", disabled=not names, key="read"
+            )
+            if not names:
+                st.caption(text("manuals_read_first"))
+        if pressed:
             try:
                 kept = [take_in(file.name, file.getvalue()) for file in uploaded]
                 read_into_draft(chip, [file.path for file in chosen], kept, person())
@@ -75,7 +79,7 @@ def _chip_of(name: str) -> str:
     """A first guess of the chip's name from a document's: `RK3588 Datasheet v1.4.pdf` is about rk3588."""
     stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
     words = [word for word in re.split(r"[^0-9a-z]+", stem) if word]
-    kept = []
+    kept: list[str] = []
     for word in words:
         if kept and _ABOUT_THE_DOCUMENT.fullmatch(word):
             break
@@ -102,12 +106,14 @@ def _growing() -> None:
     @st.fragment(run_every=EVERY)
     def follow() -> None:
         for growing in growing_drafts():
+            if growing.draft is None:
+                st.caption(text("manuals_look_later", chip=plain_words(growing.name)))
+                continue
             st.page_link(
                 "pages/confirm.py",
                 label=text("manuals_look", chip=plain_words(growing.name), count=growing.found),
                 icon=":material/visibility:",
                 query_params={"draft": growing.name},
-                disabled=growing.draft is None,
             )
 
     follow()

@@ -100,7 +100,7 @@ function drawFoot(desk) {
   foot.append(element("span", { class: "figures", role: "status" }, said), desk.record.outbox.length ? element("span", { class: "muted" }, desk.words("saving")) : "", element("span", { class: "gap" }))
   if (desk.kept().length) foot.append(element("button", { class: "primary", type: "button", "data-act": "carry", onclick: () => desk.act("carry") },
     desk.words("carry_open", { count: desk.kept().length, name: desk.data.before.name }), desk.hint("carry")))
-  foot.append(element("button", { type: "button", disabled: !desk.open().length, "data-act": "sure", onclick: () => desk.act("sure") },
+  foot.append(element("button", { type: "button", disabled: !desk.open().length, title: desk.open().length ? null : desk.words("nothing_open"), "data-act": "sure", onclick: () => desk.act("sure") },
     desk.words("accept_sure", { count: sure, above: desk.threshold.toFixed(2) }), desk.hint("sure")), desk.button("undo"), helpButton(desk))
   return foot
 }

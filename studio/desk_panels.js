@@ -12,7 +12,7 @@ function drawTogether(desk, title, places, choiceOf, ...before) {
       const box = element("input", { type: "checkbox", checked: !desk.unticked.has(place.key), onchange: () => desk.unticked[box.checked ? "delete" : "add"](place.key) })
       return desk.list.row(place, box, "label")
     })),
-    element("div", { class: "bar" }, element("button", { class: "primary", type: "button", "data-act": "accept-sure", disabled: !places.length, onclick: accept }, desk.words("sure_accept")),
+    element("div", { class: "bar" }, element("button", { class: "primary", type: "button", "data-act": "accept-sure", disabled: !places.length, title: places.length ? null : desk.words("nothing_open"), onclick: accept }, desk.words("sure_accept")),
       element("button", { type: "button", onclick: close }, desk.words("edit_cancel"), element("kbd", { "aria-hidden": "true" }, "Esc"))))
 }
 

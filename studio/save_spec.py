@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.accept import accept
+from metainfer_core.spec.accept import Acceptance, accept
 from metainfer_core.spec.carry_over import with_own_keys
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.edit import keep_comments
@@ -26,7 +26,8 @@ class Saved:
     """A version that was written."""
 
     path: Path
-    accepted: int
+    values: int
+    """Places that stand in it: accepted from documents, or given by people."""
     conflicts: tuple[str, ...]
     """Places that are left open, because what was accepted there contradicts itself or the spec built on."""
     sentence: str
@@ -70,7 +71,13 @@ def save_version(
     else:
         save_spec(accepted.spec, path)
     conflicts = tuple(conflict.path for conflict in accepted.conflicts)
-    sentence = text("saved", file=path.name, count=len(accepted.accepted))
+    in_it = {key for key, each in stands.items() if each.kind == "edit" or _is_in(each, accepted)}
+    sentence = text("saved", file=path.name, count=len(in_it))
     if conflicts:
         sentence += " " + text("saved_open", places=", ".join(conflicts))
-    return Saved(path, len(accepted.accepted), conflicts, sentence)
+    return Saved(path, len(in_it), conflicts, sentence)
+
+
+def _is_in(stands: Standing, accepted: Acceptance) -> bool:
+    """Whether an accepted place got into the spec; one statement of a document can fill several."""
+    return stands.kind == "accept" and stands.index in accepted.accepted

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from studio.language import Language, language
 from studio.texts_of_decisions import TEXTS_OF_DECISIONS
+from studio.texts_of_graphs import TEXTS_OF_GRAPHS
 from studio.texts_of_manuals import TEXTS_OF_MANUALS
 from studio.texts_of_policies import TEXTS_OF_POLICIES
 from studio.texts_zh import TEXTS_ZH
 from studio.texts_zh_of_decisions import TEXTS_ZH_OF_DECISIONS
+from studio.texts_zh_of_graphs import TEXTS_ZH_OF_GRAPHS
 from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
 from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
 
-_OF_OTHER_FILES = TEXTS_OF_MANUALS | TEXTS_OF_POLICIES | TEXTS_OF_DECISIONS
-_CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES | TEXTS_ZH_OF_DECISIONS
+_OF_OTHER_FILES = TEXTS_OF_MANUALS | TEXTS_OF_POLICIES | TEXTS_OF_DECISIONS | TEXTS_OF_GRAPHS
+_CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES | TEXTS_ZH_OF_DECISIONS | TEXTS_ZH_OF_GRAPHS
 
 _ENGLISH: dict[str, dict[str, str]] = {
     # The frame
@@ -55,6 +57,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
         "en": "From a chip's manual and a model to a package that people stand behind: read the manual, confirm its "
         "values, adapt the model, review each change, sign, compile. This workspace is empty; begin with any of these."
     },
+    "home_lost": {"en": "There is no screen “{screen}”. This is Home; all screens stand on the left."},
     "home_more": {"en": "and {count} more"},
     "home_nothing_waits": {"en": "Nothing waits for you."},
     "home_rows": {"en": "Model × chip"},

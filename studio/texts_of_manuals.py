@@ -31,6 +31,8 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
         "that is found keeps the place where it stands. People then confirm them one by one."
     },
     "manuals_read": {"en": "Read"},
+    "manuals_read_first": {"en": "Give a document first: upload one, or take one of the workspace."},
+    "manuals_look_later": {"en": "{chip} is being read; nothing was found yet."},
     "manuals_upload": {"en": "Upload a chip's documents"},
     "manuals_upload_help": {
         "en": "PDF, register workbook (.xlsx, .csv), CMSIS-SVD or device tree. Nothing opens a file before a "
@@ -90,6 +92,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "desk_next": {"en": "Next"},
     "desk_not_there": {"en": "not in the manual"},
     "desk_nothing_here": {"en": "Nothing here."},
+    "desk_nothing_open": {"en": "Nothing open is above the threshold."},
     "desk_nothing_to_undo": {"en": "There is nothing of yours to take back."},
     "desk_page": {"en": "Page of the document"},
     "desk_page_absent": {
@@ -141,7 +144,10 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "save_reason": {"en": "Why, for the change log"},
     "save_reason_hint": {"en": "such as: data sheet v1.4"},
     "save_version": {"en": "Version"},
-    "saved": {"en": "{file} is saved, with {count} values from documents. Home says what comes next."},
+    "saved": {"en": "{file} is saved, with {count} accepted or given values."},
+    "save_nothing": {"en": "No value is accepted or given yet: press a on one that is right."},
+    "saved_adapt": {"en": "Next: fit a model to it"},
+    "saved_look": {"en": "Look at the spec"},
     "saved_open": {"en": "Left open, because they contradict each other or what stood there: {places}."},
     "sharing_per_core": {"en": "per core"},
     "sharing_shared": {"en": "shared"},

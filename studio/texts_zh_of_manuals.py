@@ -25,6 +25,8 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "manuals_nothing": (
         "还没有草稿。请在上方上传数据手册：它由单独的进程逐页读取，找到的每个数值都保留其出处，然后由人逐一确认。"
     ),
+    "manuals_read_first": "请先提供文档：上传一份，或从工作区选取。",
+    "manuals_look_later": "正在读取 {chip}；尚未找到内容。",
     "manuals_read": "读取",
     "manuals_upload": "上传芯片文档",
     "manuals_upload_help": (
@@ -74,6 +76,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "desk_next": "下一个",
     "desk_not_there": "手册中没有",
     "desk_nothing_here": "此处为空。",
+    "desk_nothing_open": "没有高于阈值的未决数值。",
     "desk_nothing_to_undo": "没有可撤销的您的操作。",
     "desk_page": "文档页面",
     "desk_page_absent": "该文档已不在工作区中，无法显示其页面。草稿中的引文：\n\n{text}",
@@ -117,7 +120,10 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "save_reason": "原因，写入变更记录",
     "save_reason_hint": "例如：数据手册 v1.4",
     "save_version": "版本",
-    "saved": "{file} 已保存，含 {count} 个来自文档的数值。下一步见主页。",
+    "saved": "{file} 已保存，含 {count} 个已接受或给出的数值。",
+    "save_nothing": "尚未接受或给出任何数值：在正确的数值上按 a。",
+    "saved_adapt": "下一步：让模型适配它",
+    "saved_look": "查看规格",
     "saved_open": "因相互矛盾或与原有值矛盾而留待决定：{places}。",
     "sharing_per_core": "每核",
     "sharing_shared": "共享",

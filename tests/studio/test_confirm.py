@@ -104,9 +104,9 @@ def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):
     page.text_input(key="save_reason").set_value("first look")
     page.button(key="save").click().run()
     assert not page.exception
-    assert [toast.value for toast in page.toast] == [
-        r"tarn\_v1\.0\.0\.yaml is saved, with 2 values from documents\. Home says what comes next\."
-    ]
+    said = r":green[:material/check_circle:] tarn\_v1\.0\.0\.yaml is saved, with 2 accepted or given values\."
+    assert said in [each.value for each in page.markdown]
+    assert "2 accepted or given values of tarn become a version" in page.caption[0].value.replace("\\", "")
     spec = read_spec(tmp_path / "specs" / "tarn_v1.0.0.yaml")
     assert spec.provenance[ROM].accepted_by == "ada"
     assert page.text_input(key="version-1").value == "1.1.0"
@@ -117,7 +117,9 @@ def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):
 
 def test_nothing_decided_nothing_to_save(tmp_path, monkeypatch):
     with_draft(tmp_path)
-    assert screen("confirm", tmp_path, monkeypatch).button(key="save").disabled
+    page = screen("confirm", tmp_path, monkeypatch)
+    assert page.button(key="save").disabled
+    assert text("save_nothing") in [each.value for each in page.caption]
 
 
 def test_a_broken_draft_is_told_with_its_line(tmp_path, monkeypatch):

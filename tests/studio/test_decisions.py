@@ -126,7 +126,8 @@ def test_a_version_holds_what_was_accepted_with_its_source_and_person(tmp_path):
     now = standing(read_log(DRAFT.digest, tmp_path))
     saved = save_version(DRAFT, now, "ada", "1.0.0", "first look", None, tmp_path)
     assert saved.path == tmp_path / "specs" / "tarn_v1.0.0.yaml"
-    assert (saved.accepted, saved.conflicts) == (2, ())
+    assert (saved.values, saved.conflicts) == (3, ())
+    assert saved.sentence == "tarn_v1.0.0.yaml is saved, with 3 accepted or given values."
     spec = read_spec(saved.path)
     assert (spec.name, spec.version) == ("tarn", "1.0.0")
     assert spec.memories["boot_rom"].size_bytes.typ == 131072
