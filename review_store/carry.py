@@ -2,13 +2,16 @@
 
 All approvals are outdated then. An action whose parameters and risk are as before, and whose measured effect stayed
 within its spread, needs no new thought; it still needs a person to say so, by its id. What is dangerous or tagged is
-looked at one by one.
+looked at one by one. Where a policy was made without measuring actions alone, the effect of all together counts: then
+one action that moved keeps all others from being offered.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from metainfer_core.actions.catalog import kind
 from metainfer_core.bundle.review_rules import needs_justification, risk_level
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.errors import InputError
@@ -18,8 +21,11 @@ from review_store.events import Registered
 from review_store.log import EventLog
 from review_store.state import ActionReview, ReviewState, fold
 
-SPREAD_DB = 1.0
-"""How far a signal-to-noise ratio may move. An assumption: one decibel is a quarter more or less noise."""
+WORSE_DB, BETTER_DB = 1.0, 3.0
+"""How far a signal-to-noise ratio may fall or rise. Assumptions: a quarter more noise is the spread between samples;
+half of it gone is another effect than the one that was approved, if no bad one."""
+ROUNDING_DB = 100.0
+"""From here on noise is that of float32 itself: how much of it there is says nothing about the weights."""
 MEASURED = ("ranges",)
 """Parameters that calibration measures; what they change shows in the measured effect."""
 
@@ -75,7 +81,18 @@ def _obstacle(before: ActionReview, now: ActionReview) -> str:
         return "its parameters changed"
     if risk_level(before.action) != risk_level(now.action):
         return f"its risk was {risk_level(before.action)} and is {risk_level(now.action)}"
-    return _moved(before.action.evidence.alone, now.action.evidence.alone)
+    effects = [(each.action.evidence.alone, each.action.evidence.together) for each in (before, now)]
+    alone, together = zip(*effects, strict=True)
+    if any(alone):
+        return _moved(*alone)
+    if not any(together) and _changes_numbers(now.action):
+        return "its effect was never measured"
+    return _moved(*together)
+
+
+def _changes_numbers(action: PolicyAction) -> bool:
+    known = kind(action.action)
+    return known is None or known.obligation.relative != 0.0
 
 
 def _chosen(action: PolicyAction) -> dict[str, object]:
@@ -103,7 +120,8 @@ def _output_moved(before: OutputEffect, now: OutputEffect) -> str:
         ("signal-to-noise ratio", before.sqnr_db, now.sqnr_db),
         ("worst channel", before.worst_channel_sqnr_db, now.worst_channel_sqnr_db),
     ):
-        if (old is None) != (new is None) or (old is not None and new is not None and abs(new - old) > SPREAD_DB):
+        was, is_now = (math.inf if figure is None else figure for figure in (old, new))
+        if min(was, is_now) < ROUNDING_DB and not -WORSE_DB <= is_now - was <= BETTER_DB:
             return f"the {what} of {now.output} went from {_db(old)} to {_db(new)}"
     if now.dead_channels != before.dead_channels:
         return f"{now.output} had {before.dead_channels} dead channels and has {now.dead_channels}"

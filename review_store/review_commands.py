@@ -20,6 +20,7 @@ from review_store.decide_command import decide_command
 from review_store.diff_command import diff_command
 from review_store.export_command import export
 from review_store.log import EventLog
+from review_store.reapply_command import reapply_command
 from review_store.review_filter import Filter
 from review_store.review_options import ModelFile, PolicyFile, SpecFile, Workspace, opened, policy_of
 from review_store.review_text import (
@@ -43,6 +44,11 @@ def commands(app: typer.Typer) -> None:
         '--why-allowed "..." --accuracy-effect "..." --fallback "..."',
     )(decide_command)
     review.command("carry", epilog="Example: meta-infer review carry retrained.policy --as ada")(carry_command)
+    review.command(
+        "reapply",
+        epilog="Example: meta-infer review reapply model.policy --before model.onnx --model retrained.onnx "
+        "--hw-spec rk3588 --calib data.npz --output retrained.policy",
+    )(reapply_command)
     review.command("diff", epilog="Example: meta-infer review diff first.policy second.policy")(diff_command)
     review.command("check", epilog="Example: meta-infer review check --bundle release.bundle")(check)
     review.command("export", epilog="Example: meta-infer review export model.policy --output reviewed.policy")(export)

@@ -46,8 +46,9 @@ def line(node="conv_0", risk="low", db=30.0, bits=8, **more):
     ("now", "obstacle"),
     [
         (line(), ""),
-        (line(db=30.9), ""),
-        (line(db=31.1), "the signal-to-noise ratio of y went from 30.0 dB to 31.1 dB"),
+        (line(db=29.1), ""),
+        (line(db=32.9), ""),
+        (line(db=33.1), "the signal-to-noise ratio of y went from 30.0 dB to 33.1 dB"),
         (line(db=28.9), "the signal-to-noise ratio of y went from 30.0 dB to 28.9 dB"),
         (line(bits=4), "its parameters changed"),
         (line(risk="medium"), "its risk was low and is medium"),
@@ -66,6 +67,30 @@ def test_only_what_is_as_before_is_offered(log, now, obstacle):
     assert old.policy == before
     assert carry(old, new, "bob") == (Carry(CONV_0, obstacle),)
     assert carry(old, new, "eve") == ()  # who did not approve then has nothing to confirm now
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "obstacle"),
+    [
+        ((30.0, None), (30.0, None), ""),
+        ((None, 25.0), (None, 25.5), ""),  # made without measuring each action alone
+        ((None, 25.0), (None, 20.0), "the signal-to-noise ratio of y went from 25.0 dB to 20.0 dB"),
+        ((30.0, 25.0), (30.0, 20.0), ""),  # another action moved, this one did not
+        ((30.0, 25.0), (None, 25.0), "its effect was measured only once"),
+        ((None, None), (None, None), "its effect was never measured"),
+        ((130.0, None), (140.0, None), ""),  # the rounding of float32
+        ((130.0, None), (90.0, None), "the signal-to-noise ratio of y went from 130.0 dB to 90.0 dB"),
+    ],
+)
+def test_without_an_effect_of_its_own_that_of_all_together_counts(log, before, now, obstacle):
+    def of(alone, together):
+        effects = [None if db is None else measured(db).alone for db in (alone, together)]
+        return action("conv_0", params={"bit_width": 8}, evidence=Evidence(alone=effects[0], together=effects[1]))
+
+    old, new = policy(of(*before)), policy(of(*now), model_digest=OTHER)
+    approve_all(log, old, "bob")
+    state = current_state(log, new, TRUST)
+    assert carry(earlier_revision(log, state, TRUST), state, "bob") == (Carry(CONV_0, obstacle),)
 
 
 def test_nothing_is_carried_where_the_spec_or_the_rules_changed(log):

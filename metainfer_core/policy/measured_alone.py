@@ -1,0 +1,40 @@
+"""What one action does to the outputs by itself, and the ranges of tensors that earlier actions made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import onnx_ir as ir
+
+from metainfer_core.actions.action import Action
+from metainfer_core.actions.rewiring import is_float
+from metainfer_core.numerics.metrics import Effect
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.policy.draft import Draft
+from metainfer_core.policy.integer_search import Measured, measured
+
+
+def structural_alone(
+    start: Draft, actions: Sequence[Action], action: Action, measure: Callable[[ir.Model], Effect]
+) -> Measured:
+    """The effect of one action, with the earlier ones that it builds on: those that share a node with it."""
+    needed: list[Action] = []
+    touched = set(action.nodes)
+    for earlier in reversed(actions[: actions.index(action)]):
+        if touched & set(earlier.nodes):
+            needed.insert(0, earlier)
+            touched |= set(earlier.nodes)
+    draft = start.branch()
+    draft.take([*needed, action])
+    return measured(measure, draft.finished())
+
+
+def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibration]) -> Calibration:
+    """The draft's calibration, with the ranges of tensors that structural actions made."""
+    first = structural.calibration
+    made = [value for node in structural.model.graph for value in node.outputs if is_float(value)]
+    if first is not None and all(str(value.name) in first.ranges for value in made):
+        return first
+    second = calibrate(structural.branch().finished())
+    ranges = {**second.ranges, **(first.ranges if first is not None else {})}
+    return Calibration.from_plain({**(first or second).plain(), "ranges": {k: v.plain() for k, v in ranges.items()}})
