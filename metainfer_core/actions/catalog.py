@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from metainfer_core.actions.action import ActionKind
 from metainfer_core.actions.kinds.bind_shape import BindShape
+from metainfer_core.actions.kinds.cancel_transposes import CancelTransposes
 from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
+from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.pad_channels import PadChannels
@@ -15,6 +17,8 @@ from metainfer_core.actions.kinds.split import Split
 
 KINDS: tuple[ActionKind, ...] = (
     BindShape(),
+    CancelTransposes(),
+    FoldPad(),
     FoldBatchNorm(),
     Decompose(),
     Split(),

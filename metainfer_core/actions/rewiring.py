@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -34,6 +34,14 @@ def node(model: ir.Model, node_id: str) -> ir.Node:
 def name_of(value: ir.Value | None) -> str:
     """A value's name; empty for an input that is left out."""
     return "" if value is None else str(value.name)
+
+
+def data_of(target: ir.Node) -> ir.Value:
+    """The first input of a node whose operator cannot do without it."""
+    value = target.inputs[0]
+    if value is None:
+        raise DefectError(f"{target.name} has no first input, and the model was imported all the same.")
+    return value
 
 
 def array_of(value: ir.Value | None) -> np.ndarray | None:
@@ -101,6 +109,16 @@ def set_input(target: ir.Node, index: int, value: ir.Value | None) -> None:
 def new_value(name: str, like: ir.Value, shape: Sequence[int] | None = None) -> ir.Value:
     """A value of the same element type, and the same shape unless another is given."""
     return ir.Value(name=name, shape=ir.Shape(shape) if shape is not None else like.shape, type=like.type)
+
+
+def detached(original: ir.Node, inputs: Sequence[ir.Value | None], attributes: Mapping[str, ir.Attr]) -> ir.Node:
+    """The node as it would be with these inputs and attributes, apart from the model: to be held against a law."""
+    copies = [
+        value and ir.Value(name=value.name, shape=value.shape, type=value.type, const_value=value.const_value)
+        for value in inputs
+    ]
+    outputs = [new_value(name_of(value), value) for value in original.outputs]
+    return ir.Node(original.domain, original.op_type, copies, attributes, outputs=outputs, name=original.name)
 
 
 def take_over(model: ir.Model, old: ir.Value, new: ir.Value) -> None:

@@ -122,11 +122,10 @@ def not_run(spec: HardwareSpec, op_type: str, tried: list[str]) -> NoUnit:
     if unit.operators.fallback is None:
         others = ", and names no fallback"
     advice = (
-        issue.advice for issue in (spec.known_issues or {}).values()
-        if issue.operators == (op_type,) and issue.unit in (None, tried[0])
+        f" {issue.advice}" for issue in (spec.known_issues or {}).values()
+        if issue.operators == (op_type,) and issue.unit in (None, tried[0]) and issue.advice
     )  # fmt: skip
-    instead = next(filter(None, advice), "")
-    return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}. {instead}".rstrip(), field)
+    return NoUnit(f"{tried[0]} does not run {op_type} ({field} {how}){others}.{next(advice, '')}", field)
 
 
 def granularities(spec: HardwareSpec, name: str) -> tuple[tuple[str, ...], str]:

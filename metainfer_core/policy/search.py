@@ -35,7 +35,7 @@ from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 Progress = Callable[[str, int, int], None]
-STRUCTURAL = ("fold_batch_norm", "decompose", "split", "fuse", "pad_channels")
+STRUCTURAL = ("cancel_transposes", "fold_pad", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels")
 BEST_KEPT = 5
 DEFAULT_TARGET = (0.5, 0.7)
 """Without a target: this share of the unoptimised model's predicted time."""
