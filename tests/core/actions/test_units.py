@@ -10,7 +10,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec, Operators
 def test_kinds_have_unique_names_in_the_order_of_application() -> None:
     names = [candidate.name for candidate in KINDS]
     assert names == [
-        "bind_shape", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels", "keep_float", "quantize", "place"
+        "bind_shape", "cancel_transposes", "fold_pad", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels",
+        "keep_float", "quantize", "place",
     ]  # fmt: skip
     assert [kind(name) for name in names] == list(KINDS)
     assert kind("tile") is None
