@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from metainfer_core.values import FrozenMap, Value
 
 
@@ -10,6 +12,17 @@ class TensorRange(Value):
 
     low: float
     high: float
+
+
+class ChosenRange(Value):
+    """The range that an 8-bit scale is best made from, and how it was found."""
+
+    low: float
+    high: float
+    method: str
+    """`min-max`, `percentile`, `mse` or `entropy`."""
+    held_out_db: FrozenMap[float]
+    """Method to the signal-to-noise ratio that it leaves on samples that no range was taken from."""
 
 
 class Calibration(Value):
@@ -23,3 +36,14 @@ class Calibration(Value):
     samples: int
     ranges: FrozenMap[TensorRange]
     """Tensor name to its range."""
+    chosen: FrozenMap[ChosenRange] = {}
+    """Tensor name to the range of the best method, where one beats the least and greatest value on held-out samples."""
+
+    def with_chosen(self) -> Calibration:
+        """The same, with the chosen ranges in the place of the least and greatest values."""
+        cut = {name: TensorRange(low=span.low, high=span.high) for name, span in self.chosen.items()}
+        return Calibration.from_plain({**self.plain(), "ranges": {**self.plain()["ranges"], **_plain(cut)}})
+
+
+def _plain(ranges: Mapping[str, TensorRange]) -> dict[str, object]:
+    return {name: span.plain() for name, span in ranges.items()}

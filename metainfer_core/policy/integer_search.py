@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -18,6 +18,7 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
+from metainfer_core.policy.range_reasons import with_range_reasons
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 UNITS_TRIED = 2
@@ -31,16 +32,32 @@ class Variant:
     name: str
     params: Mapping[str, object]
     """Parameters of quantize that it changes."""
+    cuts_ranges: bool = False
+    """Whether a tensor's range is that of the best calibration method, not the least and greatest value."""
+
+    def base(self, structural: Draft) -> Draft:
+        """The structural actions with the ranges of this variant."""
+        calibration = structural.calibration
+        draft = structural.branch()
+        draft.calibration = calibration.with_chosen() if calibration is not None and self.cuts_ranges else calibration
+        return draft
 
 
-def variants(spec: HardwareSpec) -> tuple[Variant, ...]:
-    """Each scheme on the home of INT8; the usual one on the next best unit, whose calls may start sooner."""
+def variants(spec: HardwareSpec, has_chosen: bool) -> tuple[Variant, ...]:
+    """Each scheme on the home of INT8; the usual one on the next best unit, whose calls may start sooner.
+
+    The usual one with whole ranges as well, where calibration chose others.
+    """
     units = ranked_units(spec, "int8")[:UNITS_TRIED]
     found = []
     for index, unit in enumerate(units):
         on_unit = {"target_hw": unit} if index else {}
         for words, params in _schemes(spec, unit)[: 1 if index else None]:
-            found.append(Variant(unit, f"int8 on {unit}, {words}", {**params, **on_unit}))
+            whole = Variant(unit, f"int8 on {unit}, {words}", {**params, **on_unit})
+            if has_chosen:
+                found.append(replace(whole, name=f"{whole.name}, cut ranges", cuts_ranges=True))
+            if not has_chosen or not params:
+                found.append(whole)
     return tuple(found)
 
 
@@ -75,7 +92,10 @@ def quantized(structural: Draft, params: Mapping[str, object], dropped: Mapping[
     known = nodes_by_id(draft.model)
     kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
     draft.take(list(kept))
-    proposed = list(Quantize(params).propose(draft.model, draft.spec, draft.calibration))
+    proposed = [
+        with_range_reasons(found, draft.calibration)
+        for found in Quantize(params).propose(draft.model, draft.spec, draft.calibration)
+    ]
     draft.take(proposed)
     against = [
         (known[refused.nodes[0]], Reason(claim=refused.reason, law="integer arithmetic of this unit on these numbers"))

@@ -222,11 +222,11 @@ def _integer_candidates(
     base = structural.branch()
     base.calibration = _with_new_tensors(structural, tools)
     by_unit: dict[str, list[tuple[Variant, Candidate]]] = {}
-    tried = variants(base.spec)
+    tried = variants(base.spec, bool(base.calibration.chosen))
     against: tuple[Refusal, ...] = ()
     for index, variant in enumerate(tried):
         tools.progress("measuring INT8 variants", index, len(tried))
-        draft = quantized(base, variant.params, {})
+        draft = quantized(variant.base(base), variant.params, {})
         against = against or tuple(refusal for refusal in draft.refusals if refusal.kind == "quantize")
         known = [candidate.draft.actions for found in by_unit.values() for _, candidate in found]
         if integer_actions(draft) and draft.actions not in known:  # a unit may allow one granularity alone
@@ -243,11 +243,13 @@ def _integer_candidates(
         for index, action in enumerate(actions):
             tools.progress("measuring INT8 node by node", index, len(actions))
             if action.id not in effects:
-                effects[action.id] = alone(base, action, tools.measure)
+                effects[action.id] = alone(variant.base(base), action, tools.measure)
         if best.broken:
             tools.progress("searching what stays float", 0, 1)
             together: Measured = best.effect if best.effect is not None else best.broken[0]
-            draft, effect = mixed(base, variant.params, actions, effects, together, objective, tools.measure)
+            draft, effect = mixed(
+                variant.base(base), variant.params, actions, effects, together, objective, tools.measure
+            )
             candidates.append(_candidate(f"mixed, {variant.name}", draft, objective, tools, effect))
     return candidates, effects, against
 
@@ -263,8 +265,10 @@ def _with_new_tensors(structural: Draft, tools: Tools) -> Calibration:
     if first is not None and all(str(value.name) in first.ranges for value in made):
         return first
     second = tools.calibrate(structural.branch().finished())
-    ranges = {**second.ranges, **(first.ranges if first is not None else {})}
-    return Calibration.from_plain({**(first or second).plain(), "ranges": {k: v.plain() for k, v in ranges.items()}})
+    if first is None:
+        return second
+    both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in ("ranges", "chosen")}
+    return Calibration.from_plain({**first.plain(), **both})
 
 
 def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[str, tuple[Estimate, Estimate]]]:
