@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from review_store import keys_commands, review_commands, signing_commands
+from review_store import keys_commands, review_commands, signing_commands, workspace_commands
 
 
 def commands(app: typer.Typer) -> None:
@@ -12,3 +12,4 @@ def commands(app: typer.Typer) -> None:
     review_commands.commands(app)
     keys_commands.commands(app)
     signing_commands.commands(app)
+    workspace_commands.commands(app)

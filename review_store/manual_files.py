@@ -6,12 +6,14 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from metainfer_core.bundle.statement import Digest
 from metainfer_core.bundle.trust import PersonId, Time
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, alone, read_bytes, write_bytes
 from metainfer_core.values import Value, canonical_json, read_json
+from review_store.quotations import Quotation
 
 SETTING = "manuals.json"
 """Name in the workspace of the file that says where its manuals lie, where that is not its folder `manuals`."""
@@ -23,26 +25,28 @@ MOST_FILES = 20_000
 class ManualSetting(Value):
     """Where manuals lie."""
 
-    format: str = "metainfer.manual_setting/1"
+    format: Literal["metainfer.manual_setting/1"] = "metainfer.manual_setting/1"
     folder: str
     """An absolute path."""
 
 
 class PurgedManual(Value):
-    """A document that was removed on purpose."""
+    """A document that was removed on purpose: its digest stays."""
 
     document_digest: Digest
-    file_name: str
+    file_names: tuple[str, ...]
     at: Time
     actor: PersonId
     quotations: bool
-    """Whether the words quoted from it were replaced by their digests too."""
+    """Whether the words quoted from it were taken out of drafts and specs too."""
+    words: tuple[Quotation, ...] = ()
+    """Where they stood, with their digests."""
 
 
 class PurgedManuals(Value):
     """All documents that were removed from a workspace on purpose."""
 
-    format: str = "metainfer.purged_manuals/1"
+    format: Literal["metainfer.purged_manuals/1"] = "metainfer.purged_manuals/1"
     manuals: tuple[PurgedManual, ...] = ()
 
 

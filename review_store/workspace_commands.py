@@ -1,0 +1,19 @@
+"""Commands `meta-infer workspace ...`."""
+
+from __future__ import annotations
+
+import typer
+
+from review_store.manual_commands import manuals, purge_command
+
+
+def commands(app: typer.Typer) -> None:
+    """Adds the commands to `app`."""
+    workspace = typer.Typer(
+        help="The folder with all work: its manuals, backups and state.", no_args_is_help=True, rich_markup_mode=None
+    )
+    workspace.command("manuals", epilog="Example: meta-infer workspace manuals --folder /mnt/nda")(manuals)
+    workspace.command("purge", epilog="Example: meta-infer workspace purge manual.pdf --quotations --yes")(
+        purge_command
+    )
+    app.add_typer(workspace, name="workspace")
