@@ -8,66 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.rewiring import add_constant, array_of, mark_origin, numbers_of
-from metainfer_core.errors import DefectError
+from metainfer_core.actions.pieces import Pieces
+from metainfer_core.actions.recurrent_decompositions import GRU_PIECES, PIECES, can_be_written_out, gru, lstm
+from metainfer_core.actions.rewiring import array_of, numbers_of
 from metainfer_core.graph.shapes import static_shape
-
-
-class Pieces:
-    """Builds the nodes that stand in for one node, with static shapes and ids that begin with the node's."""
-
-    def __init__(self, model: ir.Model, original: ir.Node) -> None:
-        self.model, self.original = model, original
-        self.nodes: list[ir.Node] = []
-        source = original.inputs[0]
-        if source is None:
-            raise DefectError(f"{original.name} has no first input, so there is nothing to decompose.")
-        self.source: ir.Value = source
-        self.shape = static_shape(source) or ()
-
-    def op(
-        self,
-        op_type: str,
-        inputs: Sequence[ir.Value | None],
-        shape: Sequence[int] | None = None,
-        **attributes: int | float,
-    ) -> ir.Value:
-        """One new node; its output has the shape of the original's input unless another is given."""
-        name = f"{self.original.name}.{len(self.nodes)}_{op_type.lower()}"
-        extents = self.shape if shape is None else shape
-        output = ir.Value(name=f"{name}.out", shape=ir.Shape(extents), type=self.source.type)
-        piece = ir.node(op_type, inputs, attributes, outputs=[output], name=name)
-        mark_origin(piece, (self.original,))
-        self.nodes.append(piece)
-        return output
-
-    def conv(self, inputs: Sequence[ir.Value | None], shape: Sequence[int]) -> ir.Value:
-        """A Conv with the attributes of the original."""
-        result = self.op("Conv", inputs, shape)
-        self.nodes[-1].attributes.update(self.original.attributes)
-        return result
-
-    def number(self, value: float) -> ir.Value:
-        """A float32 scalar."""
-        return add_constant(self.model, f"{self.original.name}.constant", np.array(value, dtype=np.float32))
-
-    def numbers(self, array: np.ndarray) -> ir.Value:
-        """A constant array."""
-        return add_constant(self.model, f"{self.original.name}.constant", array)
-
-    def reduce(self, op_type: str, value: ir.Value, axes: Sequence[int]) -> ir.Value:
-        """A reduction that keeps its axes with extent 1."""
-        shape = static_shape(value) or ()
-        reduced = [1 if axis in axes else extent for axis, extent in enumerate(shape)]
-        return self.op(op_type, [value, self.numbers(np.array(axes, dtype=np.int64))], reduced, keepdims=1)
-
-    def attribute(self, name: str, default: float) -> float:
-        """A float attribute of the original."""
-        return self.original.attributes.get_float(name, default)
-
-    def axis(self, name: str, default: int) -> int:
-        """An axis attribute of the original, counted from the front."""
-        return self.original.attributes.get_int(name, default) % max(len(self.shape), 1)
 
 
 @dataclass(frozen=True)
@@ -76,8 +20,8 @@ class Decomposition:
 
     pieces: tuple[str, ...]
     """Operator types that it uses."""
-    build: Callable[[Pieces], ir.Value]
-    """Makes the nodes and gives the value that stands for the original's output."""
+    build: Callable[[Pieces], ir.Value | Sequence[ir.Value | None]]
+    """Makes the nodes and gives what stands for the original's output, or for each of its outputs that is read."""
     applies: Callable[[ir.Node], bool] = lambda node: True
 
 
@@ -159,6 +103,29 @@ def _softplus(at: Pieces) -> ir.Value:
     # log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow
     small = at.op("Exp", [at.op("Neg", [at.op("Abs", [at.source])])])
     return at.op("Add", [at.op("Relu", [at.source]), at.op("Log", [at.op("Add", [small, at.number(1.0)])])])
+
+
+def _leaky_relu(at: Pieces) -> ir.Value:
+    return _bent(at, at.number(at.attribute("alpha", 0.01)))
+
+
+def _bent(at: Pieces, slope: ir.Value | None) -> ir.Value:
+    """X above 0, slope * x below: relu(x) - slope * relu(-x)."""
+    below = at.op("Mul", [at.op("Relu", [at.op("Neg", [at.source])]), slope])
+    return at.op("Sub", [at.op("Relu", [at.source]), below])
+
+
+def _elu(at: Pieces) -> ir.Value:
+    """X above 0, alpha * (exp(x) - 1) below; the exponent never rises above 0, so that it cannot overflow."""
+    below = at.op("Neg", [at.op("Relu", [at.op("Neg", [at.source])])])
+    bent = at.op("Mul", [at.op("Sub", [at.op("Exp", [below]), at.number(1.0)]), at.number(at.attribute("alpha", 1.0))])
+    return at.op("Add", [at.op("Relu", [at.source]), bent])
+
+
+def _tanh(at: Pieces) -> ir.Value:
+    """2 * sigmoid(2 x) - 1."""
+    curve = at.op("Sigmoid", [at.op("Mul", [at.source, at.number(2.0)])])
+    return at.op("Sub", [at.op("Mul", [curve, at.number(2.0)]), at.number(1.0)])
 
 
 def _pool(at: Pieces, op_type: str) -> ir.Value:
@@ -249,6 +216,12 @@ DECOMPOSITIONS: dict[str, tuple[Decomposition, ...]] = {
     "GlobalAveragePool": (Decomposition(("ReduceMean",), lambda at: _pool(at, "ReduceMean")),),
     "GlobalMaxPool": (Decomposition(("ReduceMax",), lambda at: _pool(at, "ReduceMax")),),
     "Gemm": (Decomposition(("MatMul", "Add"), _gemm, _plain_gemm),),
+    "LSTM": (Decomposition(PIECES, lstm, can_be_written_out),),
+    "GRU": (Decomposition(GRU_PIECES, gru, can_be_written_out),),
+    "LeakyRelu": (Decomposition(("Relu", "Neg", "Mul", "Sub"), _leaky_relu),),
+    "PRelu": (Decomposition(("Relu", "Neg", "Mul", "Sub"), lambda at: _bent(at, at.original.inputs[1])),),
+    "Elu": (Decomposition(("Relu", "Neg", "Exp", "Sub", "Mul", "Add"), _elu),),
+    "Tanh": (Decomposition(("Mul", "Sigmoid", "Sub"), _tanh),),
     "Relu": (Decomposition(("Clip",), lambda at: at.op("Clip", [at.source, at.number(0.0)])),),
     "Reciprocal": (Decomposition(("Div",), lambda at: at.op("Div", [at.number(1.0), at.source])),),
 }

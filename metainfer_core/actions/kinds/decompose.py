@@ -8,7 +8,8 @@ from typing import Literal
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.decompositions import DECOMPOSITIONS, Decomposition, Pieces
+from metainfer_core.actions.decompositions import DECOMPOSITIONS, Decomposition
+from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import UNIT, is_float, node, remove, take_over
 from metainfer_core.actions.units import NoUnit, describe, home, not_run, unit_for
 from metainfer_core.graph.shapes import static_shape
@@ -70,9 +71,11 @@ class Decompose(ActionKind):
             return
         chosen = next(way for way in _ways(original) if not params.into or way.pieces == params.into)
         pieces = Pieces(model, original)
-        result = chosen.build(pieces)
+        built = chosen.build(pieces)
         model.graph.insert_after(original, pieces.nodes)
-        take_over(model, original.outputs[0], result)
+        for output, result in zip(original.outputs, (built,) if isinstance(built, ir.Value) else built, strict=False):
+            if result is not None:
+                take_over(model, output, result)
         remove(model, [original])
         for piece in pieces.nodes:
             if params.target_hw:

@@ -11,9 +11,9 @@ import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.decompositions import Pieces
 from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.operator_rules import BrokenLimit, broken_limits
+from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import is_float, node, numbers_of, remove, take_over
 from metainfer_core.actions.units import NoUnit, describe, home, limits_against
 from metainfer_core.graph.shapes import static_shape
