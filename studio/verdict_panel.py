@@ -26,6 +26,9 @@ from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
 from studio.threads_panel import answered, draw_threads
 
+MOST_YEARS = 100
+"""How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
+
 
 def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
     """Shows the panel and takes what is decided in it."""
@@ -197,8 +200,9 @@ def _expires(action_id: str, kept: Mapping[str, Any]) -> str | None:
     except (KeyError, TypeError, ValueError):
         before = None
     given = st.date_input(
-        text("form_expires"), value=max(before, today) if before else None, min_value=today, format="YYYY-MM-DD",
-        key=field_key("expires", action_id), help=text("form_expires_help"), persist_state="page",
+        text("form_expires"), value=max(before, today) if before else None, min_value=today,
+        max_value=date(today.year + MOST_YEARS, 12, 31), format="YYYY-MM-DD", key=field_key("expires", action_id),
+        help=text("form_expires_help"), persist_state="page",
     )  # fmt: skip
     return given.isoformat() if isinstance(given, date) else None
 

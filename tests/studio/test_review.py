@@ -1,5 +1,6 @@
 import json
 import re
+from datetime import UTC, date, datetime
 
 import pytest
 from fitted import PATH, fitted
@@ -64,6 +65,11 @@ def someone_else(tmp_path, action_id, verb="approve", person="eve", **more):
     review = review_of(found)
     written = decide(review.log, review.state, Decision(person, (action_id,), (verb,), **more), now(), None)
     assert isinstance(written, tuple)
+
+
+def how(page):
+    """The choice of what is done instead, in the form of an override."""
+    return next(each for each in page.get("button_group") if each.label == text("form_what_instead"))
 
 
 def test_the_gravest_risk_stands_first_and_every_row_says_its_state(review):
@@ -185,6 +191,42 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     state = review_of(subject(tmp_path / PATH)).state
     assert state.action("quantize@conv_2").action.override == {"scheme": "tensor_wise"}
     assert "tensor_wise" in html(page)
+
+
+def test_an_override_can_have_an_end(review, tmp_path):
+    page = review()
+    send(page, (1, "override", "quantize@conv_2", 0), selected="quantize@conv_2")
+    how(page).set_value("off").run()
+    (end,) = page.date_input
+    assert (end.label, end.value, end.min) == (text("form_expires"), None, datetime.now(UTC).date())
+    end.set_value(date(2091, 6, 30))
+    reason(page).set_value("until the new kernel is there")
+    page.button(key="form_submit").click().run()
+    assert not page.error
+    state = review_of(subject(tmp_path / PATH)).state
+    assert state.action("quantize@conv_2").override.expires == "2091-06-30T23:59:59Z"
+    assert " switched it off <span" in html(page)
+    assert "It holds until 2091-06-30 23:59 UTC." in html(page)
+
+
+def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, tmp_path, monkeypatch):
+    too_small = "Without it, the tensors need more than sram has."
+    page = review()
+    send(page, (1, "override", "quantize@conv_2", 0), selected="quantize@conv_2")
+    how(page).set_value("off").run()
+    assert page.success[0].value == text("form_off_legal")
+    reason(page).set_value("a try")
+    page.button(key="form_submit").click().run()
+    version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "quantize@conv_2")
+    monkeypatch.setattr("studio.policies.legality_of", lambda *_: lambda *changed: too_small)
+    send(page, (2, "undo", "quantize@conv_2", version), selected="quantize@conv_2")
+    assert too_small in page.error[0].value.replace("\\", "")
+    assert review_of(subject(tmp_path / PATH)).state.action("quantize@conv_2").action.override is False
+    send(page, (3, "override", "quantize@conv_1", 0), selected="quantize@conv_1")
+    how(page).set_value("off").run()
+    assert too_small in [each.value.replace("\\", "") for each in page.error]
+    assert page.button(key="form_submit").disabled
+    assert text("form_wait_illegal") in [each.value for each in page.caption]
 
 
 def test_a_conflict_shows_the_others_change_and_keeps_my_text(review, tmp_path):
