@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -25,6 +26,8 @@ class Limits(Value):
 
     memory_bytes: int = 8 << 30
     """Address space. OCR maps several GiB and touches a part of it."""
+    resident_bytes: int = 3 << 30
+    """Memory in use, as it is looked at a few times a second; a dense scan takes about 1 GiB."""
     seconds: float = 3600.0
     """Wall clock, all pages together."""
     silent_seconds: float = 600.0
@@ -57,6 +60,8 @@ class Task(Value):
 
 DEFAULT_LIMITS = Limits()
 _STDERR_TAIL_BYTES = 2000
+_LOOK_SECONDS = 0.2
+"""How often the child's memory is looked at."""
 
 
 def read_safely(
@@ -106,7 +111,7 @@ def in_child(path: Path, task: Task, progress: Progress, limits: Limits, found: 
         finally:
             os.close(answer_in)
         try:
-            answer = _follow(answers, path, progress, limits, found)
+            answer = _follow(child.pid, answers, path, progress, limits, found)
             status = child.wait(timeout=30)
         finally:
             _end(child)
@@ -119,7 +124,7 @@ def in_child(path: Path, task: Task, progress: Progress, limits: Limits, found: 
 
 
 def _follow(
-    answers: IO[bytes], path: Path, progress: Progress, limits: Limits, found: Found | None
+    child: int, answers: IO[bytes], path: Path, progress: Progress, limits: Limits, found: Found | None
 ) -> dict[str, Any] | None:
     """Hands progress and what was found so far on until the child's last line, its answer; None when it died first."""
     begin = last_sign = time.monotonic()
@@ -137,7 +142,13 @@ def _follow(
                     f"{limits.silent_seconds:.0f} s for one page).",
                     "Give the pages that matter as a document of their own.",
                 )
-            if not selector.select(timeout=left):
+            if _resident_bytes(child) > limits.resident_bytes:
+                raise InputError(
+                    f"{path}: reading this document takes too much memory.",
+                    f"It was stopped at the {limits.resident_bytes >> 20:,} MiB that one document may take.",
+                    "Give the pages that matter as a document of their own.",
+                )
+            if not selector.select(timeout=min(left, _LOOK_SECONDS)):
                 continue
             chunk = os.read(answers.fileno(), 1 << 16)
             if not chunk:
@@ -165,6 +176,14 @@ def _follow(
                     return message
 
 
+def _resident_bytes(process: int) -> int:
+    """Memory that a process uses; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError):
+        return 0
+
+
 def _end(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         os.killpg(child.pid, signal.SIGKILL)
@@ -181,6 +200,11 @@ def _tail(errors: IO[bytes]) -> str:
 def _death(path: Path, status: int, limits: Limits, last_words: str) -> MetaInferError:
     if status == -signal.SIGXCPU:
         why = f"It took more than {limits.cpu_seconds} s of computing."
+    elif status in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGTRAP, -signal.SIGILL):
+        why = (
+            f"Its reader broke down ({signal.Signals(-status).name}), as it does where the "
+            f"{limits.memory_bytes >> 20:,} MiB of memory that one document may take are not enough."
+        )
     elif status < 0:
         why = f"The reader was ended by signal {-status} ({signal.Signals(-status).name}). {last_words}"
     else:

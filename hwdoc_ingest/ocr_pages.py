@@ -44,7 +44,7 @@ def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = defa
     try:
         page = file.page(number, can_matter)
     except InputError as error:
-        return Page(number, 1.0, 1.0, ()), f"Page {number} was left out: {error.why}"
+        return Page(number, 1.0, 1.0, (), is_broken=True), f"Page {number} was left out: {error.why}"
     unsure = 0
     for region in _regions_to_read(file, page):
         page, more = _with_ocr(file, page, region, engine())

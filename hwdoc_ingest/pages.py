@@ -86,6 +86,8 @@ class Page:
     """By how much lines of text rise to the right on the page as shown, in radians; the boxes are straightened."""
     matters: bool = True
     """Whether a rule may find something on it; else its rulings are not read, and only its headings count."""
+    is_broken: bool = False
+    """Whether nothing of it could be read."""
 
 
 class PdfFile:

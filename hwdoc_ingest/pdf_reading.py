@@ -28,6 +28,7 @@ from hwdoc_ingest.table_columns import Table
 from hwdoc_ingest.tables import PathAt, read_tables
 from hwdoc_ingest.tagger import RuleTagger, Tagger
 from hwdoc_ingest.text_lines import drop_furniture, text_lines
+from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.spec.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
@@ -91,6 +92,8 @@ def read_pages(
         notes += [note] if note else []
         progress("reading pages", number, file.count)
         so_far(pages)
+    if all(page.is_broken for page in pages):
+        raise InputError(f"{file.name}: none of its {file.count:,} pages can be read.", notes[0], "Get the file again.")
     return tuple(pages), tuple(notes)
 
 
