@@ -16,12 +16,13 @@ from metainfer_core.files import write_bytes
 from studio.address import text_from_address, text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.graph_drawing import readers_of
-from studio.graph_viewer import netron_link
+from studio.graph_tab import draw_graph_tab
 from studio.job_view import job_list
 from studio.jobs import Job
 from studio.markup import draw, draw_style
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
+from studio.netron_tab import draw_netron_tab
 from studio.node_table import ORDERS, node_table
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice
@@ -31,7 +32,6 @@ from studio.session import person
 from studio.texts import text
 from studio.workspace import Kind, files_of, folder_for, workspace_folder
 
-VIEWER_HEIGHT = 720
 OPERATOR_PIXELS = 140
 FOLDERS: dict[str, Kind] = {"onnx": "model", "npz": "data"}
 
@@ -54,8 +54,8 @@ def main() -> None:
         return
     costs = predicted(found, spec) if spec is not None else None
     draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
-    nodes, chart, graph = st.tabs(
-        [text("model_nodes"), text("model_roofline"), text("model_graph")],
+    nodes, chart, groups, graph = st.tabs(
+        [text("model_nodes"), text("model_roofline"), text("graph_view"), text("model_graph")],
         on_change="rerun", key="view", bind="query-params",
     )  # fmt: skip
     if nodes.open:
@@ -69,9 +69,13 @@ def main() -> None:
             else:
                 draw("predicted_note", words=text("roofline_note", chip=spec.spec.name if spec else ""))
                 st.plotly_chart(figure, key="roofline", config={"displaylogo": False})
+    if groups.open:
+        with groups:
+            cost_of = _cost_of(costs)
+            draw_graph_tab(model, found, costs, spec, lambda node: _node(found, node, cost_of.get(node), spec))
     if graph.open:
         with graph:
-            st.iframe(netron_link(_name(model)), height=VIEWER_HEIGHT)
+            draw_netron_tab(_name(model), len(found.summary.nodes))
 
 
 def _upload() -> None:
@@ -122,7 +126,7 @@ def _order(model: Path, shapes: Sequence[str]) -> Job:
 
 
 def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> None:
-    cost_of = {each: call for call in costs.calls for each in call.node_ids} if costs is not None else {}
+    cost_of = _cost_of(costs)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         order, find = _order_and_find()
@@ -145,6 +149,10 @@ def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> N
     st.query_params["node"] = node_id
     with right:
         _node(found, node_id, cost_of.get(node_id), spec)
+
+
+def _cost_of(costs: Estimate | None) -> dict[str, CallCost]:
+    return {each: call for call in costs.calls for each in call.node_ids} if costs is not None else {}
 
 
 def _order_and_find() -> tuple[str, str]:

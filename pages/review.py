@@ -12,10 +12,11 @@ from metainfer_core.bundle.review_rules import risk_level
 from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
-from studio.bulk import draw_low, draw_several
+from studio.bulk import draw_bulk
 from studio.choices import choose_subject, review_or_why_not
 from studio.decisions import FORMS, take
 from studio.earlier_revision import asked_revision, draw_earlier
+from studio.graph_tab import link_to_graph
 from studio.job_view import job_list
 from studio.marks import STATE_SHAPES, risk_mark, state_mark
 from studio.markup import draw, draw_style
@@ -54,15 +55,18 @@ def main() -> None:
     draw_faults(review)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
-        draw_low(found, review.state, desk, who)
+        top = st.container()
         shown = queue(review.state.actions, _chips(review, who))
         named = selected(desk) or st.query_params.get("action")
         chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
         if selected(desk) is None and chosen is not None and desk.go[1] != chosen.id:
             desk.send_to(chosen.id)
+        with top:
+            draw_bulk(found, review.state, shown, desk, who)
+            if not review.state.unreviewed:
+                _to_sign(found)
         draw_queue(rows(shown), desk)
-        _progress(found, review.state)
-        draw_several(found, review.state, shown, desk, who)
+        _progress(review.state)
         draw_record(found, review)
     if chosen is None:
         return
@@ -83,6 +87,7 @@ def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
     st.html(f'<div class="mi"><h3>{text("neighbours")}</h3></div>')
     if done is not None:
         draw_neighbourhood(done.summary.nodes, nodes, hops=1)
+        link_to_graph(found, nodes[0])
     elif job is not None and job.is_open:
         job_list((KIND,), (job.order.subject,), limit=1)
     elif st.button(text("neighbours_read"), key="read_model", icon=":material/account_tree:"):
@@ -143,7 +148,7 @@ def _chips(review: Review, who: str) -> Chosen:
     return Chosen(risks or (), words or (), kinds, search or "", wanted)
 
 
-def _progress(found: Subject, state: ReviewState) -> None:
+def _progress(state: ReviewState) -> None:
     """How far the review is, by risk, and what still blocks signing."""
     lines = []
     for level in RISKS:
@@ -153,7 +158,12 @@ def _progress(found: Subject, state: ReviewState) -> None:
             lines.append((level, done, len(of_level), round(100 * done / len(of_level))))
     blocking = len(state.unreviewed)
     draw("review_progress", lines=lines, blocking=blocking)
-    if not blocking:
+
+
+def _to_sign(found: Subject) -> None:
+    """What comes next, where nothing blocks it."""
+    with st.container(border=True, gap="xxsmall"):
+        st.markdown(f":green[:material/check_circle:] {text('progress_done')}")
         st.page_link(
             "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
             query_params={"policy": found.path.relative_to(workspace_folder()).as_posix()},

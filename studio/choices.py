@@ -24,7 +24,7 @@ def choose_file(kind: Kind, label: str, key: str) -> Path | None:
 
 def choose_spec(key: str = "spec") -> SpecChoice | None:
     """One spec of the workspace or the library; None where there is none at all."""
-    found = {_short(each.reference): each for each in spec_choices()}
+    found = {short_reference(each.reference): each for each in spec_choices()}
     return found[_chosen(text("choose_spec"), list(found), key)] if found else None
 
 
@@ -66,7 +66,7 @@ def _chosen(label: str, names: list[str], key: str) -> str:
     return name
 
 
-def _short(reference: str) -> str:
+def short_reference(reference: str) -> str:
     """A spec's reference as the address bar holds it: relative to the workspace where it is a file there."""
     path = Path(reference)
     return path.relative_to(workspace_folder()).as_posix() if path.is_absolute() else reference
