@@ -45,7 +45,7 @@ _UNIT = (
     + "|".join(re.escape(s) for s in _SPELLINGS)
     + "|(?i:"
     + "|".join(re.escape(s) for s in _SPOKEN)
-    + r")|°\s?C(?:/W)?|C(?=\s|$|\))(?<=\d C)|%)\)?(?![A-Za-z\d]|/(?!\d)|(?<=[\u4e00-\u9fff])(?=$)^))"
+    + r")|°\s?C(?:/W)?|C(?=\s|$|[),;]|\.(?!\d))(?<=\d C)|%)\)?(?![A-Za-z\d]|/(?!\d)|(?<=[\u4e00-\u9fff])(?=$)^))"
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _WORD = r"(?i:\b(?:" + "|".join(sorted((w for w in NUMBER_WORDS if w.isascii()), key=len, reverse=True)) + r")\b)"
