@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import streamlit as st
 
@@ -107,11 +108,11 @@ def _growing() -> None:
     def follow() -> None:
         for growing in growing_drafts():
             if growing.draft is None:
-                st.caption(text("manuals_look_later", chip=plain_words(growing.name)))
+                st.caption(text("manuals_look_later", chip=plain_words(Path(growing.name).stem)))
                 continue
             st.page_link(
                 "pages/confirm.py",
-                label=text("manuals_look", chip=plain_words(growing.name), count=growing.found),
+                label=text("manuals_look", chip=plain_words(Path(growing.name).stem), count=growing.found),
                 icon=":material/visibility:",
                 query_params={"draft": growing.name},
             )

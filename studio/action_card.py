@@ -63,7 +63,7 @@ def _params(action: PolicyAction) -> list[tuple[str, str, str]]:
     given, changed = plain.get("params", {}), plain.get("override")
     changed = changed if isinstance(changed, dict) else {}
     return [
-        (name, plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
+        (name.replace("_", " "), plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
         for name in sorted({*given, *changed})
     ]
 

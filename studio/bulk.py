@@ -19,8 +19,8 @@ from studio.review_queue import Desk
 from studio.review_rows import full_title, together
 from studio.texts import text
 
-LIST_HEIGHT, SHOWN_WHOLE = 300, 6
-"""Pixels of a list that scrolls, and how many actions a list shows without."""
+LIST_HEIGHT, HEIGHT_ABOVE_LINES, SHOWN_WHOLE = 300, 130, 3
+"""Pixels of a list that scrolls, alone and above the three lines, and how many actions a list shows without."""
 THREE_LINES = (
     ("why_allowed", "form_why_allowed"),
     ("accuracy_effect", "form_accuracy_effect"),
@@ -29,20 +29,16 @@ THREE_LINES = (
 """The fields of a justification, and their labels."""
 
 
-def draw_low(found: Subject, state: ReviewState, desk: Desk, person: str) -> None:
-    """All of low risk with one press; what came of it."""
+def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
+    """All of low risk with one press; those of the queue up to medium risk with one justification; what came of it."""
     low_ids = set(low_risk_ids(state))
     low = [each for each in state.actions if each.id in low_ids]
+    several = together(shown)
     if low:
         _low(found, low, desk, person)
-    _notice(desk)
-
-
-def draw_several(found: Subject, state: ReviewState, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
-    """Those of the queue up to medium risk, with one justification."""
-    low_ids, several = set(low_risk_ids(state)), together(shown)
     if any(each.id not in low_ids for each in several):
         _several(found, several, desk, person)
+    _notice(desk)
 
 
 def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -> None:
@@ -62,11 +58,15 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
 
 def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person: str) -> None:
     label = text("several_open", count=len(several))
-    popover = st.popover(label, width="stretch", key="several_popover", on_change="rerun")
+    popover = st.popover(
+        label, width="stretch", key="several_popover", on_change="rerun", icon=":material/playlist_add_check:"
+    )
     if popover.open:
         with popover:
             st.caption(text("several_hint", count=len(several)))
-            _list(several)
+            _list(several, HEIGHT_ABOVE_LINES)
+            if desk.bulk[0] == "error":
+                _notice(desk)
             for name, label in THREE_LINES:
                 st.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
             st.button(
@@ -94,9 +94,9 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
         write_about_all(found, desk, seen, person, given)
 
 
-def _list(actions: Sequence[ActionReview]) -> None:
+def _list(actions: Sequence[ActionReview], height: int = LIST_HEIGHT) -> None:
     """The actions with their names in full; a name breaks where the line ends."""
-    with st.container(height=LIST_HEIGHT if len(actions) > SHOWN_WHOLE else "content", border=False):
+    with st.container(height=height if len(actions) > SHOWN_WHOLE else "content", border=False):
         draw("action_list", actions=[(risk_level(each.action), full_title(each.action), each.id) for each in actions])
 
 
