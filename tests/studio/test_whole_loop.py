@@ -1,11 +1,10 @@
 import re
-import shlex
 import time
 from pathlib import Path
 
 import pytest
 from browsing import Studio, browser_page, settled
-from commands import command
+from commands import command, pasted
 from playwright.sync_api import expect
 
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
@@ -174,7 +173,7 @@ def propose(studio, page):
 def review(studio, page):
     """Approves all of it, by the bulk button, by keys and by forms, with one action overridden."""
     page.goto(f"{studio.address}/review?policy={POLICY}")
-    page.get_by_text("Approve all", exact=False).first.click()
+    page.get_by_text("look at them and approve together", exact=False).first.click()
     page.get_by_role("button", name="Approve these", exact=False).click()
     row = page.locator(".queue .row[aria-selected=true]")
     expect(page.locator(".queue .row .shape.approved").first).to_be_visible()
@@ -233,21 +232,21 @@ def is_kept(studio, *words):
 
 
 def sign(studio, page, tmp_path):
-    key = command(["keys", "new", "ada"], tmp_path, True)
-    command(
-        ["keys", "trust", key["public_key"], "--role", "reviewer", "--role", "releaser", "--workspace",
-         studio.workspace],
-        tmp_path,
-    )  # fmt: skip
+    """Pastes each command as it is shown into a shell of its own; the screen follows what they write."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     page.goto(f"{studio.address}/sign?policy={POLICY}")
     expect(page.get_by_text("It can be signed.")).to_be_visible()
-    shown = page.locator("code", has_text="meta-infer sign").last.inner_text()
-    words = shlex.split(shown.replace("\\\n", " "))
-    assert words[:2] == ["meta-infer", "sign"]
-    made = command(words[1:], tmp_path, True)
-    page.locator('input[type="file"]').set_input_files(tmp_path / made["bundle"])
-    expect(page.get_by_text("Verified, and kept as")).to_be_visible()
+    expect(page.get_by_text(text("sign_no_releaser"))).to_be_visible()
+    for word in (" keys new ", " keys trust "):
+        pasted(page.locator("code", has_text=word).inner_text(), elsewhere, tmp_path / "config")
+    expect(page.get_by_text(text("sign_no_releaser"))).to_have_count(0)
+    pasted(page.locator("code", has_text=" sign ").last.inner_text(), elsewhere, tmp_path / "config")
     wait_for(studio.workspace / "bundles" / f"{BUNDLE}.bundle")
+    expect(page.get_by_text(text("bundle_trusted"))).to_be_visible()
+    page.locator('input[type="file"]').set_input_files(studio.workspace / "bundles" / f"{BUNDLE}.bundle")
+    expect(page.get_by_text("Verified, and kept as")).to_be_visible()  # as who signed on another machine does
+    assert [each.name for each in (studio.workspace / "bundles").iterdir()] == [f"{BUNDLE}.bundle"]
 
 
 def compile_it(studio, page):
