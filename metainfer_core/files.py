@@ -6,7 +6,7 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from metainfer_core.errors import InputError
@@ -116,22 +116,58 @@ def _unwritable(path: Path, what: str, why: str) -> InputError:
 
 def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
     """Writes a file as a whole or not at all: temporary file beside it, fsync, rename."""
-    _refuse_no_file(path, what)
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with pending(path, what, mode) as file:
+        file.write(data)
+        file.settle()
+
+
+class Pending:
+    """A file that is safe on the disk, under a temporary name beside its place, until it may take that."""
+
+    def __init__(self, path: Path, what: str, mode: int) -> None:
+        self._path, self._what, self._mode = path, what, mode
+        self._temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+        self._waits = False
+
+    def write(self, data: bytes) -> None:
+        """Writes all of it, in the place of what was written before; it is on the disk when this returns."""
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.discard()
+            self._waits = True
+            descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._mode)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise _unwritable(path, what, error.strerror or str(error)) from error
+        except OSError as error:
+            raise _unwritable(self._path, self._what, error.strerror or str(error)) from error
+
+    def settle(self) -> None:
+        """Takes its place."""
+        try:
+            os.replace(self._temporary, self._path)
+            self._waits = False
+        except OSError as error:
+            raise _unwritable(self._path, self._what, error.strerror or str(error)) from error
+
+    def discard(self) -> None:
+        """Removes what was written and has not taken its place."""
+        if self._waits:
+            self._temporary.unlink(missing_ok=True)
+            self._waits = False
+
+
+@contextmanager
+def pending(path: Path, what: str, mode: int = 0o644) -> Iterator[Pending]:
+    """A file to be written in two steps; what has not taken its place in the end is removed."""
+    _refuse_no_file(path, what)
+    file = Pending(path, what, mode)
+    try:
+        yield file
+    finally:
+        with suppress(OSError):
+            file.discard()
 
 
 @contextmanager

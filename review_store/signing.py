@@ -23,6 +23,7 @@ from metainfer_core.bundle.statement import (
 )
 from metainfer_core.bundle.trust import Person, Time, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
+from metainfer_core.files import Pending
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
 from review_store.decide import current_state, registration
@@ -38,7 +39,7 @@ ROUNDS = 50
 
 @dataclass(frozen=True)
 class Release:
-    """A signed bundle, recorded in the log, not yet in a file."""
+    """A signed bundle, recorded in the log."""
 
     bundle: bytes
     verified: Verified
@@ -84,6 +85,7 @@ def release(
     buildable: Callable[[Policy], None] | None = None,
     chip: str = "",
     audience: Sequence[str] = (),
+    file: Pending | None = None,
 ) -> Release:
     """Signs the whole, if all of it is reviewed; raises NotTrustedError listing what is not.
 
@@ -99,6 +101,7 @@ def release(
         buildable: Raises where the reviewed policy cannot be built; None: that was not looked at.
         chip: Name of the chip that the spec describes.
         audience: For whom the bundle is; nobody named: for everybody.
+        file: Where the bundle goes. It is safe on the disk before its serial is used up, so a full disk uses up none.
     """
     person = owner_of(key, trust).id
     built: Policy | None = None
@@ -148,12 +151,27 @@ def release(
                 approval_digest=sha256(own.payload) if own else None,
             )
         )
-        written = log.append(
-            state.lineage, events, stream_version=state.version, values=(policy.to_json(), reviewed.to_json())
-        )
+        if file is not None:
+            file.write(bundle)
+        try:
+            written = log.append(
+                state.lineage, events, stream_version=state.version, values=(policy.to_json(), reviewed.to_json())
+            )
+        except InputError:
+            if file is not None and _is_recorded(log, sha256(payload)):  # what failed came after: its checkpoint
+                file.settle()
+            raise
         if not isinstance(written, Conflict):
+            if file is not None:
+                file.settle()
             return Release(bundle, inspection.verified)
     raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
+
+
+def _is_recorded(log: EventLog, payload_digest: Digest) -> bool:
+    """Whether the record says that this was released."""
+    released = (each.event for each in log.records() if isinstance(each.event, Released))
+    return any(each.payload_digest == payload_digest for each in released)
 
 
 def _as_recipient(trust: TrustFile, audience: Sequence[str]) -> TrustFile:

@@ -13,7 +13,7 @@ from metainfer_core.bundle.trust import time_text
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit
 from metainfer_core.errors import InputError
-from metainfer_core.files import check_outputs, read_bytes, write_bytes
+from metainfer_core.files import check_outputs, pending, read_bytes, write_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
 from review_store.legality import buildable_on
 from review_store.log import EventLog
@@ -80,20 +80,21 @@ def sign(
         envelope_from_plain(read_signed_file(read_bytes(path, "signed approval"), str(path)), str(path)).plain()
         for path in approval or ()
     ]
-    made = release(
-        log,
-        bound,
-        trust,
-        private,
-        now(),
-        expires,
-        given,
-        ruleset_digest(),
-        buildable_on(model, spec),
-        chip=spec.name,
-        audience=audience or (),
-    )
-    write_bytes(output, made.bundle, "bundle")
+    with pending(output, "bundle") as file:
+        made = release(
+            log,
+            bound,
+            trust,
+            private,
+            now(),
+            expires,
+            given,
+            ruleset_digest(),
+            buildable_on(model, spec),
+            chip=spec.name,
+            audience=audience or (),
+            file=file,
+        )
     signed = made.verified.sentences
     serial = made.verified.statement.predicate.serial
     emit(as_json, {"bundle": str(output), "serial": serial, "signed": list(signed)}, "\n".join((str(output), *signed)))

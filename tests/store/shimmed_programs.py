@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from metainfer_core.errors import InputError
-from metainfer_core.files import write_bytes
+from metainfer_core.files import pending
 from review_store.events import Commented
 from review_store.log import EventLog
 
@@ -53,8 +53,8 @@ def sign_and_die(folder, most):
         if child == 0:
             own = EventLog(folder)
             os.environ["SHIM_KILL_AT"] = str(step)
-            made = release(own, POLICY, TRUST, private_key("ada"), AT, UNTIL)
-            write_bytes(folder / "net.bundle", made.bundle, "bundle")
+            with pending(folder / "net.bundle", "bundle") as file:
+                release(own, POLICY, TRUST, private_key("ada"), AT, UNTIL, file=file)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
@@ -62,6 +62,20 @@ def sign_and_die(folder, most):
         say(f"{step} {'killed' if killed else status} {'bundle' if there else 'nothing'}")
         if not killed:
             return
+
+
+def sign_on_a_full_disk(folder):
+    """Signs what was approved; prints the status, and the message where there was no room."""
+    from review_maker import POLICY, TRUST, UNTIL, private_key
+
+    from review_store.signing import release
+
+    try:
+        with pending(folder / "net.bundle", "bundle") as file:
+            release(EventLog(folder), POLICY, TRUST, private_key("ada"), AT, UNTIL, file=file)
+        say("0")
+    except InputError as error:
+        say(f"{error.exit_status} {error.what} {error.why}")
 
 
 def make_store(folder, most):
@@ -80,5 +94,5 @@ def make_store(folder, most):
 
 
 if __name__ == "__main__":
-    PROGRAMS = {"write": write, "until_full": until_full, "sign_and_die": sign_and_die, "make_store": make_store}
-    PROGRAMS[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
+    PROGRAMS = (write, until_full, sign_and_die, sign_on_a_full_disk, make_store)
+    {each.__name__: each for each in PROGRAMS}[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 from disk_shim import after_power_loss, operations, run
-from review_maker import AT, MODEL, POLICY, RULES, SPEC, TRUST
+from review_maker import AT, MODEL, POLICY, RULES, SPEC, TRUST, approve_all
 
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.signed_bundle import open_bundle
@@ -92,6 +92,32 @@ def test_attack_44_full_disk_is_one_message_and_loses_nothing(tmp_path, size):
     assert check_log(log) == ()
     assert (len(acknowledged) > 3) == (size > 100_000)
     log.close()
+
+
+def test_attack_44_a_disk_that_is_full_while_a_bundle_is_written_uses_up_no_serial(tmp_path):
+    """With any room: a bundle and its serial, or neither. The bundle is safe before its serial is recorded."""
+    outcomes = set()
+    for room in (2_000, 6_000, 10_000, 14_000, 24_000, 60_000):
+        folder = tmp_path / str(room)
+        log = EventLog(folder)
+        approve_all(log, POLICY, "ada")
+        log.close()
+        done = run("sign_on_a_full_disk", folder, full_at=room)
+        assert done.returncode == 0, done.stderr
+        log = EventLog(folder)
+        released = [each.event for each in log.records() if isinstance(each.event, Released)]
+        left = [path.name for path in folder.iterdir() if "bundle" in path.name]
+        if released:
+            assert left == ["net.bundle"]
+            made = open_bundle((folder / "net.bundle").read_bytes(), TRUST, AT, Expected(MODEL, SPEC, RULES))
+            assert released[0].serial == made.statement.predicate.serial == 1
+        else:
+            assert left == []
+            assert done.stdout.startswith("2 ")
+        assert check_log(log) == ()
+        log.close()
+        outcomes.add((bool(released), done.stdout[0]))
+    assert outcomes >= {(False, "2"), (True, "0")}
 
 
 def test_making_the_store_is_interrupted_at_each_step_and_goes_on(tmp_path):
