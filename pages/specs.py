@@ -9,6 +9,7 @@ import streamlit as st
 
 from metainfer_core.spec.diff import Change, diff
 from studio.chip_drawing import chip_drawing
+from studio.core_words import core_words
 from studio.crops import crop_of
 from studio.markup import draw, draw_style
 from studio.picture import draw_picture
@@ -21,6 +22,7 @@ from studio.spec_library import (
     fields,
     findings,
     is_stale,
+    matrix,
     policies_of,
     shelf,
     uses,
@@ -29,6 +31,7 @@ from studio.texts import text
 
 SEVERITY = {"error": ":material/error:", "warning": ":material/warning:", "note": ":material/info:"}
 TABLE_HEIGHT = 460
+VERDICTS = {"fails": "✕", "hurts": "▼", "limited": "△", "stated": "○", "works": "✓"}
 
 
 def main() -> None:
@@ -111,10 +114,8 @@ def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
     if is_stale(spec, today):
         st.warning(text("spec_stale" if age is not None else "spec_never_checked"), icon=":material/history:")
     count = number["error"] + number["warning"]
-    chip, table, faults, compare = st.tabs(
-        [text("spec_chip"), text("spec_fields"), text("spec_findings") + f" ({count})", text("spec_compare")],
-        on_change="rerun", key="view",
-    )  # fmt: skip
+    names = [text("spec_chip"), text("spec_fields"), text("spec_findings") + f" ({count})", text("spec_matrix")]
+    chip, table, faults, works, compare = st.tabs([*names, text("spec_compare")], on_change="rerun", key="view")
     with chip:
         if chip.open:
             _picture(found)
@@ -124,6 +125,9 @@ def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
     with faults:
         if faults.open:
             _findings(found, today)
+    with works:
+        if works.open:
+            _matrix(found)
     with compare:
         if compare.open:
             _compare(found, [each for each in known if each.reference != found.reference])
@@ -195,6 +199,28 @@ def _findings(found: Shelved, today: datetime.date) -> None:
             st.markdown(plain_words(finding.message))
             if finding.fix:
                 st.caption(plain_words(text("spec_finding_fix", fix=finding.fix)))
+
+
+def _matrix(found: Shelved) -> None:
+    """What works, fails or hurts, the worst first."""
+    st.caption(text("spec_matrix_hint"))
+    rows = sorted(matrix(found.spec), key=lambda row: list(VERDICTS).index(row.verdict))
+    if not rows:
+        st.info(text("spec_matrix_none"))
+        return
+    frame = pd.DataFrame(
+        [
+            {
+                text("spec_verdict"): f"{VERDICTS[row.verdict]} {text(f'spec_verdict_{row.verdict}')}",
+                text("spec_subject"): row.subject,
+                text("spec_unit"): row.unit,
+                text("spec_evidence"): f"{core_words(row.evidence)} {core_words(row.instead)}".strip(),
+            }
+            for row in rows
+        ]
+    )
+    evidence = {text("spec_evidence"): st.column_config.TextColumn(width="large")}
+    st.dataframe(frame, hide_index=True, width="stretch", height=TABLE_HEIGHT, key="matrix", column_config=evidence)
 
 
 def _compare(found: Shelved, others: list[Shelved]) -> None:

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from metainfer_core.codegen.package import SIZE_LIMIT_BYTES, read_package
 from metainfer_core.errors import MetaInferError
+from metainfer_core.files import read_bytes
+from metainfer_core.pipeline.compatibility import Compatibility, Proof, built_for, compatibility, proof_of
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.spec_use import affected as reached_by
 from metainfer_core.spec.diff import Change, leaves
@@ -134,6 +137,18 @@ def affected(
     return {change.path: tuple(each.policy for each in reached if each.path == change.path) for change in changes}
 
 
+def matrix(spec: HardwareSpec, workspace: Path | None = None) -> tuple[Compatibility, ...]:
+    """What works, fails or hurts on the chip, with what the packages of the workspace prove of it."""
+    root = workspace or workspace_folder()
+    proofs = []
+    for path in files_of("package", workspace):
+        try:
+            proofs.append((path.relative_to(root).as_posix(), _proof(path)))
+        except MetaInferError:
+            continue
+    return compatibility(spec, built_for(spec, proofs))
+
+
 def counted(found: Iterable[Finding]) -> Counter[str]:
     """How many findings of each severity."""
     return Counter(finding.severity for finding in found)
@@ -162,6 +177,11 @@ def _read(path: Path) -> tuple[HardwareSpec, str, int]:
 @functools.lru_cache(maxsize=256)
 def _findings(path: Path, _digest: str, today: datetime.date) -> tuple[Finding, ...]:
     return validate(path.read_bytes(), str(path), today)
+
+
+@kept_by_file
+def _proof(path: Path) -> Proof:
+    return proof_of(read_package(read_bytes(path, "package", SIZE_LIMIT_BYTES), path.name), path.name)
 
 
 @kept_by_file

@@ -192,6 +192,21 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "spec_choose_field": {"en": "Click on a row to see where the value stands in its document."},
     "spec_clean": {"en": "The validator finds nothing."},
     "spec_compare": {"en": "Compare"},
+    "spec_matrix": {"en": "What works"},
+    "spec_matrix_hint": {
+        "en": "What the spec states, what people ran into, and what packages of this workspace prove. A package is "
+        "written only if what was built equals what was approved."
+    },
+    "spec_matrix_none": {"en": "Nothing is known yet: the spec lists no operators, and no package was built for it."},
+    "spec_verdict": {"en": "State"},
+    "spec_verdict_fails": {"en": "fails"},
+    "spec_verdict_hurts": {"en": "hurts"},
+    "spec_verdict_limited": {"en": "within limits"},
+    "spec_verdict_stated": {"en": "stated"},
+    "spec_verdict_works": {"en": "works"},
+    "spec_subject": {"en": "Operator or action"},
+    "spec_unit": {"en": "Unit"},
+    "spec_evidence": {"en": "How it is known"},
     "spec_compare_with": {"en": "Compare with"},
     "spec_confidence": {"en": "Confidence"},
     "spec_field": {"en": "Field"},

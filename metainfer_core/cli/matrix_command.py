@@ -28,7 +28,7 @@ def matrix(
     """Shows which operators, chains and actions work, fail or hurt on each unit of a chip, and how that is known."""
     # Loaded only now: packages bring the graph and its libraries, which other commands on specs do not need.
     from metainfer_core.codegen.package import SIZE_LIMIT_BYTES, read_package
-    from metainfer_core.pipeline.compatibility import built_for, compatibility
+    from metainfer_core.pipeline.compatibility import built_for, compatibility, proof_of
 
     found = library.load(spec)
     read = []
@@ -37,8 +37,8 @@ def matrix(
             raise InputError(f"{packages}: there is no such folder.", fix="Give the folder of packages.")
         for path in sorted(path for path in packages.rglob("*.bin") if path.is_file()):
             try:
-                data = read_bytes(path, "package", SIZE_LIMIT_BYTES)
-                read.append((path.relative_to(packages).as_posix(), read_package(data, str(path))))
+                package = read_package(read_bytes(path, "package", SIZE_LIMIT_BYTES), str(path))
+                read.append((path.relative_to(packages).as_posix(), proof_of(package, str(path))))
             except MetaInferError as error:
                 streams.tell(str(error))
     rows = compatibility(found, built_for(found, read))

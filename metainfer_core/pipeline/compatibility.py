@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import onnx
@@ -23,6 +24,16 @@ from metainfer_core.values import Value
 Verdict = Literal["works", "stated", "limited", "hurts", "fails"]
 Built = Mapping[tuple[str, str], Sequence[str]]
 """(operator or kind of action, unit) to the names of the packages that prove it."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What one package proves by having been written."""
+
+    spec_digest: str
+    """Of the values that it was built for."""
+    proven: tuple[tuple[str, str], ...]
+    """(operator or kind of action, unit)"""
 
 
 class Compatibility(Value):
@@ -50,35 +61,35 @@ def compatibility(spec: HardwareSpec, built: Built | None = None) -> tuple[Compa
     return (*rows, *_of_issues(spec))
 
 
-def built_for(spec: HardwareSpec, packages: Iterable[tuple[str, Package]]) -> dict[tuple[str, str], list[str]]:
-    """What packages prove of a chip: which operators and kinds of action run on which unit.
-
-    Args:
-        spec: The chip; packages for other chips, or for another version of its values, prove nothing of it.
-        packages: Name and package.
-    """
-    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, package in packages:
-        if package.manifest.parents.get("spec") == spec.values_digest:
-            for proven in sorted(set(_proven_by(package, name))):
-                found[proven].append(name)
-    return dict(found)
-
-
-def _proven_by(package: Package, name: str) -> Iterator[tuple[str, str]]:
+def proof_of(package: Package, name: str) -> Proof:
+    """What one package proves; InputError if it lacks its model or policy."""
     try:
         model = onnx.ModelProto.FromString(package.files["adapted.onnx"])
         policy = parse_policy(package.files["policy.json"], name)
     except KeyError as error:
         raise InputError(f"{name}: the package holds no {error}.", fix="Compile again.") from error
-    for node in model.graph.node:
-        for told in node.metadata_props:
-            if told.key == UNIT:
-                yield node.op_type, told.value
+    found = {
+        (node.op_type, told.value) for node in model.graph.node for told in node.metadata_props if told.key == UNIT
+    }
     for line in policy.actions:
         action = effective(line)
         if not is_off(line) and isinstance(unit := action.params.get("target_hw"), str):
-            yield action.kind, unit
+            found.add((action.kind, unit))
+    return Proof(package.manifest.parents.get("spec", ""), tuple(sorted(found)))
+
+
+def built_for(spec: HardwareSpec, proofs: Iterable[tuple[str, Proof]]) -> dict[tuple[str, str], list[str]]:
+    """What packages prove of a chip: which operators and kinds of action run on which unit.
+
+    Args:
+        spec: The chip; packages for other chips, or for another version of its values, prove nothing of it.
+        proofs: Name of each package and what it proves.
+    """
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, proof in proofs:
+        for proven in proof.proven if proof.spec_digest == spec.values_digest else ():
+            found[proven].append(name)
+    return dict(found)
 
 
 def _of_operators(name: str, unit: ComputeUnit, built: Built) -> Iterator[Compatibility]:

@@ -164,3 +164,29 @@ def test_the_screen_lists_opens_and_compares(tmp_path, monkeypatch):
 def test_a_spec_that_is_gone_leads_back_to_the_library(tmp_path, monkeypatch):
     page = screen("specs", tmp_path, monkeypatch, spec="specs/gone_v1.0.0.yaml")
     assert page.title[0].value == text("page_specs")
+
+
+def test_the_matrix_says_what_fails_first_and_how_that_is_known(tmp_path, monkeypatch):
+    issue = {
+        "verdict": "hurts",
+        "operators": ["Conv", "HardSwish"],
+        "action": "fuse",
+        "unit": "npu",
+        "evidence": "12 ms.",
+    }
+    table = {"supported": ["Conv"], "unavailable": ["Pad"]}
+    units = {"npu": {"kind": "npu", "macs_per_cycle": {"int8": 1024}, "clock_hz": 8e8, "operators": table}}
+    with_specs(
+        tmp_path, spec(compute_units=units, known_issues={"slow": issue}, memories={}, provenance={}, assumed={})
+    )
+    page = screen("specs", tmp_path, monkeypatch, spec="specs/tarn_v1.0.0.yaml", view=text("spec_matrix"))
+    page.session_state["view"] = text("spec_matrix")
+    page.run()
+    assert not page.exception, page.exception
+    shown = next(each.value for each in page.dataframe if text("spec_verdict") in each.value.columns)
+    assert shown[[text("spec_verdict"), text("spec_subject"), text("spec_unit")]].to_numpy().tolist() == [
+        ["✕ fails", "Pad", "npu"],
+        ["▼ hurts", "fuse: Conv → HardSwish", "npu"],
+        ["○ stated", "Conv", "npu"],
+    ]
+    assert shown[text("spec_evidence")][1] == "12 ms. (known_issues.slow)"

@@ -7,7 +7,7 @@ from onnx import helper
 
 from metainfer_core.actions.rewiring import UNIT
 from metainfer_core.codegen.package import Manifest, Package
-from metainfer_core.pipeline.compatibility import Compatibility, built_for, compatibility
+from metainfer_core.pipeline.compatibility import Compatibility, built_for, compatibility, proof_of
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec, Operators
 from metainfer_core.spec.known_issues import KnownIssue
@@ -47,7 +47,7 @@ def package(spec: HardwareSpec) -> Package:
 
 
 def test_each_thing_known_has_its_row() -> None:
-    built = built_for(SPEC, [("camera.bin", package(SPEC))])
+    built = built_for(SPEC, [("camera.bin", proof_of(package(SPEC), "camera.bin"))])
     assert built == {("Conv", "npu"): ["camera.bin"], ("quantize", "npu"): ["camera.bin"]}
     place, proven = "compute_units.npu.operators", "Built, and equal to what was approved, in camera.bin."
     assert compatibility(SPEC, built) == (
@@ -70,5 +70,5 @@ def test_each_thing_known_has_its_row() -> None:
 
 def test_a_package_for_other_values_proves_nothing() -> None:
     other = spec_of(units={"npu": npu(operators=Operators(supported=("Conv",)))})
-    assert built_for(SPEC, [("camera.bin", package(other))]) == {}
+    assert built_for(SPEC, [("camera.bin", proof_of(package(other), "camera.bin"))]) == {}
     assert compatibility(SPEC)[0].verdict == "limited"
