@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from metainfer_core.bundle.envelope import Envelope, Signature, envelope_from_plain, read_signed_file
+from metainfer_core.bundle.person_names import name_fault, spelled_alike
 from metainfer_core.bundle.seen import Seen, read_seen, remember_trust, seen_file
-from metainfer_core.bundle.trust import Revocation, RiskLevel, Role, Time, TrustFile, TrustRoot, spelled_alike
+from metainfer_core.bundle.trust import Revocation, RiskLevel, Role, Time, TrustFile, TrustRoot
 from metainfer_core.bundle.trust_root import TRUST_LIMIT_BYTES, TRUST_TYPE, read_trust, short_of
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
@@ -179,6 +180,13 @@ def _refuse_key(trust: TrustFile, file: PublicKeyFile) -> None:
 
 
 def _refuse_name(trust: TrustFile, person: str, name: str) -> None:
+    fault = name_fault(name)
+    if fault is not None:
+        raise InputError(
+            f"--name {name}: this name could be taken for another one.",
+            f"{fault[0].upper()}{fault[1:]}.",
+            "Type the name in the letters of one script.",
+        )
     alike = [each.id for each in trust.people if each.id != person and each.name and spelled_alike(each.name, name)]
     if alike:
         raise InputError(

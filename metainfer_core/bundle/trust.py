@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import pydantic
 
 from metainfer_core.bundle.envelope import decode_base64, key_id, load_public_key
+from metainfer_core.bundle.person_names import look_of, name_fault
 from metainfer_core.errors import InputError
 from metainfer_core.values import Value
 
@@ -27,6 +27,13 @@ def _whole_second_utc(text: str) -> str:
     if datetime.strptime(text, TIME_FORMAT).strftime(TIME_FORMAT) != text:
         raise ValueError("a time is written with two digits for each part, as in 2026-01-02T03:04:05Z")
     return text
+
+
+def _told_apart(name: str) -> str:
+    fault = name_fault(name)
+    if fault is not None:
+        raise ValueError(fault)
+    return name
 
 
 Time = Annotated[str, pydantic.AfterValidator(_whole_second_utc)]
@@ -106,7 +113,7 @@ class Person(Value):
     """Someone whose signature can count."""
 
     id: PersonId
-    name: str = ""
+    name: Annotated[str, pydantic.AfterValidator(_told_apart)] = ""
     roles: tuple[Role, ...]
     keys: tuple[TrustedKey, ...] = ()
     chips: tuple[str, ...] = ()
@@ -175,7 +182,7 @@ class TrustFile(Value):
     @pydantic.model_validator(mode="after")
     def _nobody_counts_twice(self) -> TrustFile:
         _refuse_twice("person", [person.id for person in self.people])
-        _refuse_twice("name", [_spelled_alike(person.name) for person in self.people if person.name])
+        _refuse_twice("name", [look_of(person.name) for person in self.people if person.name])
         _refuse_twice("public key", [key.public_key for person in self.people for key in person.keys])
         return self
 
@@ -191,16 +198,6 @@ class TrustFile(Value):
     def public_keys(self) -> tuple[bytes, ...]:
         """Every key in the file, revoked ones too, so that a verdict can name them."""
         return tuple(key.raw for person in self.people for key in person.keys)
-
-
-def spelled_alike(one: str, other: str) -> bool:
-    """Whether two names look the same."""
-    return _spelled_alike(one) == _spelled_alike(other)
-
-
-def _spelled_alike(name: str) -> str:
-    """One spelling for names that look the same."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _refuse_twice(what: str, found: list[str]) -> None:
