@@ -12,8 +12,10 @@ from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
+from metainfer_core.actions.kinds.prefetch import Prefetch
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.kinds.split import Split
+from metainfer_core.actions.kinds.tile import TileKind
 
 KINDS: tuple[ActionKind, ...] = (
     BindShape(),
@@ -26,6 +28,8 @@ KINDS: tuple[ActionKind, ...] = (
     PadChannels(),
     KeepFloat(),
     Quantize(),
+    TileKind(),
+    Prefetch(),
     Place(),
 )
 

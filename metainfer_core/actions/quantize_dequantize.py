@@ -65,11 +65,15 @@ def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.N
     real = ir.Value(name=f"{name}.dequantized", shape=value.shape, type=value.type)
     origin = {FROM: str(asked_by.name)}
     quantize = ir.node(
-        "QuantizeLinear", [value, scale, zero_point], outputs=[integer], name=f"{name}.quantize", metadata_props=origin
+        "QuantizeLinear",
+        [value, scale, zero_point],
+        outputs=[integer],
+        name=f"{name}.quantize",
+        metadata_props={**origin},
     )
     dequantize = ir.node(
         "DequantizeLinear", [integer, scale, zero_point], outputs=[real], name=f"{name}.dequantize",
-        metadata_props=origin,
+        metadata_props={**origin},  # its own: marks on one are not on the other
     )  # fmt: skip
     producer = value.producer()
     if producer is not None:

@@ -38,3 +38,5 @@ class Backend:
     runner: Callable[[], tuple[str, ...]]
     """The command that this machine starts the target's binaries with; UnsupportedError where it has none."""
     link_flags: tuple[str, ...] = ()
+    feeds_units: bool = False
+    """Units that have a local memory work in it alone, fed by DMA; else only the steps that an action asks about."""

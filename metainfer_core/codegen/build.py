@@ -8,10 +8,11 @@ from importlib.metadata import version
 import numpy as np
 
 from metainfer_core.codegen.catalog import backend as backend_named
-from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.emit import identifier, sources
 from metainfer_core.codegen.make import build, find_programs
 from metainfer_core.codegen.package import Manifest, Port, layers_path, vector_path, write_package
+from metainfer_core.codegen.staging import staged_plan
+from metainfer_core.npu.stage import NOTHING_ASKED, Asked
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program
 from metainfer_core.numerics.simulator import Simulator
@@ -31,6 +32,7 @@ def build_package(
     development: bool,
     progress: Progress = quiet,
     model: str = "model",
+    asked: Asked = NOTHING_ASKED,
 ) -> bytes:
     """The package's bytes. The same arguments and compiler give the same bytes, in any folder and process.
 
@@ -45,16 +47,17 @@ def build_package(
         development: True without approvals; the manifest then says unreviewed.
         progress: Is told what is being done.
         model: The model's name; file and function names come from it.
+        asked: What approved actions ask of transfers and tiles.
 
     Raises:
         DoesNotFitError: a memory of the spec is too small.
-        UnsupportedError: the target's compiler is not installed.
+        UnsupportedError: the target's compiler is not installed, or an approved tile or early transfer cannot be done.
     """
     backend = backend_named(target)
     programs = find_programs(backend)
     progress("planning memory", 0, 1)
-    plan = compile_plan(lowered, spec)
-    written = sources(plan, lowered.constants, backend, model)
+    staged, plan = staged_plan(lowered, spec, asked, backend.feeds_units)
+    written = sources(plan, staged.constants, backend, model)
     binary = build(written, "host", identifier(model), backend, progress)
     files = {
         "policy.json": policy,
@@ -62,7 +65,7 @@ def build_package(
         "adapted.onnx": adapted_model,
         f"bin/{identifier(model)}": binary,
         **{f"source/{path}": data for path, data in written.items()},
-        **_vectors(lowered, test_inputs, progress),
+        **_vectors(lowered, staged, test_inputs, progress),
     }
     manifest = Manifest(
         model=model,
@@ -83,17 +86,21 @@ def build_package(
     return write_package(manifest, files)
 
 
-def _vectors(lowered: Lowered, test_inputs: Sequence[Mapping[str, np.ndarray]], progress: Progress) -> dict[str, bytes]:
-    """Raw inputs, and the outputs that the simulator gives for them."""
+def _vectors(
+    lowered: Lowered, staged: Lowered, test_inputs: Sequence[Mapping[str, np.ndarray]], progress: Progress
+) -> dict[str, bytes]:
+    """Raw inputs, the outputs that the simulator gives for them, and a digest of each tensor of the staged program."""
     simulator = Simulator(lowered)
+    of_layers = simulator if staged is lowered else Simulator(staged)
     files = {}
     for number, feed in enumerate(test_inputs):
         progress("simulating test vectors", number, len(test_inputs))
-        tensors = simulator.run(feed, keep=True)
+        outputs = simulator.run(feed)
         for index, name in enumerate(lowered.program.inputs):
             files[vector_path(number, "input", index)] = np.ascontiguousarray(feed[name]).tobytes()
         for index, name in enumerate(lowered.program.outputs):
-            files[vector_path(number, "output", index)] = np.ascontiguousarray(tensors[name]).tobytes()
+            files[vector_path(number, "output", index)] = np.ascontiguousarray(outputs[name]).tobytes()
+        tensors = of_layers.run(feed, keep=True)
         digests = {name: sha256(np.ascontiguousarray(array).tobytes()) for name, array in tensors.items()}
         files[layers_path(number)] = canonical_json(digests)
     return files

@@ -7,11 +7,13 @@ from importlib.metadata import entry_points
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.backends.aarch64_linux.backend import AARCH64_LINUX
 from metainfer_core.codegen.backends.native_cpu.backend import NATIVE_CPU
+from metainfer_core.codegen.backends.sim_npu.backend import SIM_NPU
 from metainfer_core.errors import InputError
 
 BACKENDS: tuple[Backend, ...] = (
     NATIVE_CPU,
     AARCH64_LINUX,
+    SIM_NPU,
 )
 
 ENTRY_POINTS = "metainfer.backends"

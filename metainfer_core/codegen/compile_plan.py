@@ -12,6 +12,7 @@ from metainfer_core.errors import DefectError, DoesNotFitError
 from metainfer_core.memory.check_plan import check_plan
 from metainfer_core.memory.plan import plan
 from metainfer_core.memory.problem import Buffer, MemoryPlan, MemoryProblem
+from metainfer_core.npu.device import Device
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program, Tensor
 from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
@@ -69,6 +70,8 @@ class CompilePlan(Value):
     weights_bytes: int
     weights_memory: str
     weights_alignment_bytes: int
+    devices: tuple[Device, ...] = ()
+    """Units that work in their local memory alone, fed by DMA; none where every step works where its tensors lie."""
 
     @property
     def peak_bytes(self) -> int:
@@ -81,8 +84,13 @@ class CompilePlan(Value):
         return sum(arena.plan.lower_bound_bytes for arena in self.arenas)
 
 
-def compile_plan(lowered: Lowered, spec: HardwareSpec) -> CompilePlan:
+def compile_plan(lowered: Lowered, spec: HardwareSpec, fed: tuple[Device, ...] = ()) -> CompilePlan:
     """Places every tensor of the program in the spec's memories.
+
+    Args:
+        lowered: The program.
+        spec: Its memories hold the arenas.
+        fed: The units that the program's transfers feed; tensors then begin where DMA can.
 
     Raises:
         DoesNotFitError: a memory is too small for what was placed in it, or for the weights.
@@ -94,15 +102,20 @@ def compile_plan(lowered: Lowered, spec: HardwareSpec) -> CompilePlan:
     default = default_memory(spec, units)
     signatures = tuple(signature(step.kernel) for step in program.steps)
     storages = assign_storage(program, default, signatures)
-    weights = _lay_out_weights(lowered, tensors, storages, alignment_bytes(spec, default))
+    granule = max((device.dma.unit_bytes for device in fed), default=1)
+
+    def alignment(memory: str) -> int:
+        return max(alignment_bytes(spec, memory), granule)
+
+    weights = _lay_out_weights(lowered, tensors, storages, alignment(default))
     stored_in = weights_memory(spec, weights.size_bytes, default)
     _check_weights_fit(spec, stored_in, weights.size_bytes)
-    scratch = _scratch_buffers(program, max(alignment_bytes(spec, default), SCRATCH_ALIGNMENT_BYTES))
+    scratch = _scratch_buffers(program, max(alignment(default), SCRATCH_ALIGNMENT_BYTES))
 
     buffers: dict[str, list[Buffer]] = {default: list(scratch.values())} if scratch else {}
     for name, storage in storages.items():
         if not storage.is_constant and storage.tensors[0] == name:
-            buffers.setdefault(storage.memory, []).append(_buffer(name, storage, alignment_bytes(spec, storage.memory)))
+            buffers.setdefault(storage.memory, []).append(_buffer(name, storage, alignment(storage.memory)))
     arenas = tuple(
         _arena(spec, memory, tuple(buffers[memory]), weights.size_bytes if memory == stored_in else 0)
         for memory in sorted(buffers)
@@ -134,6 +147,7 @@ def compile_plan(lowered: Lowered, spec: HardwareSpec) -> CompilePlan:
         weights_bytes=weights.size_bytes,
         weights_memory=stored_in,
         weights_alignment_bytes=weights.alignment_bytes,
+        devices=fed,
     )
 
 

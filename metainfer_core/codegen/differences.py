@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metainfer_core.actions.action import Action
+from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
+from metainfer_core.verify.unstaged import unstaged
 
 CONVERSIONS = ("quantize", "dequantize", "requantize")
 """Kernels whose names begin so change only how values are written down."""
@@ -32,8 +34,11 @@ class Built:
     """A realised graph with its tensors by name and its steps by node, and the operator of each original node."""
 
     graph: RealisedGraph
+    """Without transfers, copies and tiles: what the model computes."""
     tensors: Mapping[str, RealisedTensor]
     op_types: Mapping[str, str]
+    staged: RealisedGraph
+    """As it was built."""
 
     def steps(self, node: str) -> list[RealisedStep]:
         """Steps that compute (a part of) the node."""
@@ -63,9 +68,15 @@ def differences(
         realised: Read back from the built binary.
         op_types: Node id to operator type, of the preprocessed model that the actions were approved for.
     """
-    built = Built(realised, {tensor.name: tensor for tensor in realised.tensors}, op_types)
+    whole = unstaged(realised)
+    built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, realised)
     forward = [found for action in actions for found in _unrealised(action, built)]
-    backward = (_uncovered(built), _unapproved_precision(actions, built), _unapproved_fusion(actions, built))
+    backward = (
+        _uncovered(built),
+        _unapproved_precision(actions, built),
+        _unapproved_fusion(actions, built),
+        unapproved_staging(actions, realised),
+    )
     return (*forward, *_on_another_unit(actions, built), *(found for check in backward for found in check))
 
 
@@ -221,6 +232,8 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "bind_shape": _bound,
     "place": _placed,
     "pad_channels": _padded,
+    "tile": lambda action, built: not_tiled(action, built.staged),
+    "prefetch": lambda action, built: not_early(action, built.staged),
 }
 
 

@@ -97,6 +97,7 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
         "compiler_prefix": backend.compiler_prefix,
         "kernel_flags": KERNEL_FLAGS,
         "link_flags": backend.link_flags,
+        "feeds_units": backend.feeds_units,
         "parts": parts,
         "input_tensors": _ports(program, program.inputs),
         "output_tensors": _ports(program, program.outputs),

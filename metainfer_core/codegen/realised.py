@@ -14,7 +14,8 @@ from metainfer_core.codegen.package import Package
 from metainfer_core.codegen.scales import check_scales
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.program import ElementType
-from metainfer_core.verify.realised_graph import Arena, RealisedGraph, RealisedStep, RealisedTensor
+from metainfer_core.verify.realised_graph import Arena, Moved, RealisedGraph, RealisedStep, RealisedTensor
+from metainfer_core.verify.unstaged import unstaged
 
 SECTION = ".metainfer"
 WEIGHTS_SECTION = ".metainfer_weights"
@@ -26,7 +27,7 @@ ELEMENT_TYPES: tuple[ElementType, ...] = ("float32", "int8", "uint8", "int16", "
 HEADER = struct.Struct("<8s 2I 6I 2I 2I 2Q")
 ARENA = struct.Struct("<Q 2I")
 TENSOR = struct.Struct("<3Q 3I 2I 2I 2I I")
-STEP = struct.Struct("<2Q 4I 2I 2I 2I")
+STEP = struct.Struct("<2Q 4I 2I 2I 2I 2I")
 
 
 def read_realised(package: Package) -> RealisedGraph:
@@ -37,7 +38,7 @@ def read_realised(package: Package) -> RealisedGraph:
         DefectError: a kernel computes with other scales than the table declares.
     """
     graph, constants = read_table(section(package.binary, SECTION), section(package.binary, WEIGHTS_SECTION))
-    check_scales(graph, constants)
+    check_scales(unstaged(graph), constants)
     return graph
 
 
@@ -56,7 +57,7 @@ class _Table:
     def __init__(self, data: bytes) -> None:
         (
             magic, self.target, self.model, arenas, tensors, steps, lists, text_bytes, _,
-            inputs_first, inputs_count, outputs_first, outputs_count, self.weights_bytes, _,
+            inputs_first, inputs_count, outputs_first, outputs_count, self.weights_bytes, self.weights_alignment,
         ) = HEADER.unpack_from(data)  # fmt: skip
         if magic != MAGIC:
             raise ValueError("it does not begin with its mark")
@@ -84,7 +85,7 @@ class _Table:
         steps, scratches = [], []
         for index, row in enumerate(self.step_rows):
             _, _, kernel, unit, scratch_arena, is_called = row[:6]
-            nodes, inputs, outputs = (self._list(*row[at : at + 2]) for at in (6, 8, 10))
+            nodes, inputs, outputs, moved = (self._list(*row[at : at + 2]) for at in (6, 8, 10, 12))
             scratch: tuple[str, ...] = ()
             if scratch_arena != ABSENT:
                 scratches.append(self._scratch(index, row))
@@ -97,6 +98,7 @@ class _Table:
                     outputs=names(outputs),
                     scratch=scratch,
                     unit=None if unit == ABSENT else self._text(unit),
+                    moved=_moved(moved),
                 )
             )
         return RealisedGraph(
@@ -106,6 +108,7 @@ class _Table:
             steps=tuple(steps),
             tensors=(*tensors, *scratches),
             arenas=arenas,
+            weights_alignment_bytes=self.weights_alignment,
         )
 
     def constants(self, weights: bytes) -> dict[str, bytes]:
@@ -145,6 +148,7 @@ class _Table:
             size_bytes=size,
             memory=None if arena == ABSENT else self._text(self.arena_rows[arena][2]),
             offset_bytes=None if arena == ABSENT else offset,
+            weights_offset_bytes=None if weights_offset == NOWHERE else weights_offset,
             is_constant=weights_offset != NOWHERE,
             granularity=granularity,
             symmetric=not any(points) if scales else None,
@@ -159,6 +163,10 @@ class _Table:
 
     def _text(self, at: int) -> str:
         return self.text[at : self.text.index(b"\0", at)].decode()
+
+
+def _moved(numbers: tuple[int, ...]) -> Moved | None:
+    return Moved(**dict(zip(Moved.model_fields, numbers, strict=True))) if numbers else None
 
 
 def _rows(row: struct.Struct, data: bytes, at: int, count: int, room: int) -> tuple[list[tuple[int, ...]], int]:

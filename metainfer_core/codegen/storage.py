@@ -59,6 +59,8 @@ def assign_storage(program: Program, default_memory: str, signatures: Sequence[S
                 new(name, 0)
         shared = _shareable(step, index, signatures[index], tensors, storages, default_memory)
         for position, name in enumerate(step.outputs):
+            if name in storages:
+                continue  # transfers write it part by part; it has lived since the first one
             if name and position == 0 and shared is not None:
                 join(name, shared)
             elif name:

@@ -9,9 +9,13 @@ from typing import Any
 
 from metainfer_core.codegen.compile_plan import CompilePlan, Location, Scratch
 from metainfer_core.errors import UnsupportedError
+from metainfer_core.npu.device import Device
+from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.program import Step, Tensor
 
 ABSENT = 0xFFFFFFFF
+MOVED = ("rows", "row_bytes", "source_offset", "source_stride", "target_offset", "target_stride")
+"""Params of a transfer, in the order in which the table holds them."""
 NOWHERE = 0xFFFFFFFFFFFFFFFF
 
 
@@ -66,6 +70,7 @@ def table(plan: CompilePlan, target: str, model: str) -> dict[str, Any]:
         }
         for arena in plan.arenas
     ]
+    devices = [_device_row(device, arena_of, pools) for device in plan.devices]
     header = {
         "target_text": pools.text(target),
         "model_text": pools.text(model),
@@ -77,6 +82,8 @@ def table(plan: CompilePlan, target: str, model: str) -> dict[str, Any]:
         "arenas": arenas,
         "tensors": tensors,
         "steps": steps,
+        "devices": devices,
+        "transfer_text": pools.text(TRANSFER) if devices else 0,
         "lists": pools.numbers,
         "text": list(pools.texts),
         "text_bytes": pools.text_bytes + 1,
@@ -124,6 +131,17 @@ def _step_row(
         "nodes": pools.list([pools.text(node) for node in step.node_ids]),
         "inputs": pools.list([index_of[name] if name else ABSENT for name in step.inputs]),
         "outputs": pools.list([index_of[name] if name else ABSENT for name in step.outputs]),
+        "moved": pools.list([step.params[name] for name in MOVED] if step.kernel == TRANSFER else ()),
+    }
+
+
+def _device_row(device: Device, arena_of: dict[str, int], pools: Pools) -> dict[str, object]:
+    return {
+        "unit_text": pools.text(device.unit),
+        "arena": arena_of.get(device.memory, ABSENT),
+        "alignment_bytes": device.dma.alignment_bytes,
+        "granule_bytes": device.dma.granule_bytes,
+        "longest_bytes": device.dma.max_transfer_bytes or 0,
     }
 
 

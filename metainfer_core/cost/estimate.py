@@ -13,6 +13,7 @@ from typing import Literal
 
 from metainfer_core.cost.workload import Workload
 from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Memory, Quantity
+from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import FrozenMap, Value
 
 Wall = Literal["compute", "bandwidth", "memory", "launch", "unknown"]
@@ -242,21 +243,11 @@ def _bandwidth_wall(moved: dict[str, int], spec: HardwareSpec, unknown: set[str]
 
 
 def _bandwidth(spec: HardwareSpec, name: str, unknown: set[str]) -> Quantity | None:
-    """Bytes a second: as the spec states them, else its width times its rate."""
-    memory = spec.memories.get(name)
-    stated = memory.bandwidth_gbps if memory is not None else None
-    if stated is None and memory is not None and memory.kind == "dram":
-        stated = spec.bandwidth_gbps
-    if stated is not None and stated.low > 0:
-        return Quantity(min=stated.low * 1e9, typ=stated.nominal * 1e9, max=stated.high * 1e9)
-    if memory is not None and memory.width_bits is not None:
-        rate = memory.data_rate_mtps or memory.clock_hz
-        unit = 1e6 if memory.data_rate_mtps else 1.0
-        if rate is not None and rate.low > 0:
-            lane = memory.width_bits / 8 * unit
-            return Quantity(min=rate.low * lane, typ=rate.nominal * lane, max=rate.high * lane)
-    unknown.add(f"memories.{name}.bandwidth_gbps" if memory is not None else "memories")
-    return None
+    found = bytes_per_second(spec, name)
+    if isinstance(found, str):
+        unknown.add(found)
+        return None
+    return found
 
 
 def _memory_wall(workload: Workload, moved: dict[str, int], spec: HardwareSpec, unknown: set[str]) -> Interval | None:

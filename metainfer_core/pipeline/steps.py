@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
+from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.build import build_package
 from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.differences import differences
@@ -23,6 +24,8 @@ from metainfer_core.graph.load import import_model, load_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.save import model_bytes
+from metainfer_core.npu.device import devices
+from metainfer_core.npu.stage import Asked, stage
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import apply, apply_line, effective, is_off
@@ -128,12 +131,24 @@ def missing_ranges(
 
 
 def _overfull(adapted: ir.Model, spec: HardwareSpec) -> DoesNotFitError | None:
-    """The memory of the spec that this model cannot be planned into, where there is one."""
+    """The memory of the spec that this model cannot be planned into, on targets with and without DMA."""
+    lowered = lower(adapted)
     try:
-        compile_plan(lower(adapted), spec)
+        compile_plan(lowered, spec)
+        fed = tuple(devices(spec).values())
+        if fed and (staged := _staged(lowered, spec, asked_of(adapted))) is not None:
+            compile_plan(staged, spec, fed)
     except DoesNotFitError as error:
         return error
     return None
+
+
+def _staged(lowered: Lowered, spec: HardwareSpec, asked: Asked) -> Lowered | None:
+    """The program as DMA would feed it; None where a step alone is too large, whatever else lies in the memory."""
+    try:
+        return stage(lowered, spec, asked, everywhere=True)
+    except (DoesNotFitError, UnsupportedError):
+        return None
 
 
 def compile_policy(
@@ -171,6 +186,7 @@ def compile_policy(
         feeds[:TEST_VECTORS],
         development=bundle_digest is None,
         model=prepared.name,
+        asked=asked_of(adapted),
         progress=progress,
     )
     progress("reading back what was built", 3, 4)

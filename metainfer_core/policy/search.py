@@ -36,6 +36,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 
 Progress = Callable[[str, int, int], None]
 STRUCTURAL = ("cancel_transposes", "fold_pad", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels")
+STAGING = ("tile", "prefetch")
+"""Kinds that are proposed for the chosen candidate alone: what fits is known when all else is."""
 BEST_KEPT = 5
 DEFAULT_TARGET = (0.5, 0.7)
 """Without a target: this share of the unoptimised model's predicted time."""
@@ -287,6 +289,9 @@ def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[s
         tools.progress("pricing", index, len(KINDS))
         if kind.name == "place":
             taken = place_what_fits(final, tools.overfull)
+        elif kind.name in STAGING:
+            final.finished()  # both ask which unit runs a node
+            taken = final.take(final.propose(kind.name))
         else:
             taken = final.take(_located(final, chosen.actions, kind.name, units))
         if taken:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
+from metainfer_core.verify.check_transfers import TRANSFER_LAWS
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 
 
@@ -184,6 +185,7 @@ LAWS: tuple[Law, ...] = (
     unit_reaches_memory,
     tensor_is_aligned_and_inside,
     live_tensors_do_not_overlap,
+    *TRANSFER_LAWS,
 )
 
 

@@ -20,6 +20,8 @@ class RealisedTensor(Value):
     """Arena that holds it, named after the spec's memory; None for a constant."""
     offset_bytes: int | None = None
     """From the start of its arena; None for a constant."""
+    weights_offset_bytes: int | None = None
+    """From the start of the linked weights; None for what is no constant."""
     granularity: Literal["tensor", "channel"] | None = None
     """How finely it is quantized; None where it is not."""
     symmetric: bool | None = None
@@ -27,6 +29,17 @@ class RealisedTensor(Value):
     scales: tuple[float, ...] = ()
     """One for the tensor or one a channel; none where it is not quantized. float32 values."""
     zero_points: tuple[int, ...] = ()
+
+
+class Moved(Value):
+    """What a transfer step moves: `rows` runs of `row_bytes`. Offsets and strides are bytes from a tensor's start."""
+
+    rows: int
+    row_bytes: int
+    source_offset: int
+    source_stride: int
+    target_offset: int
+    target_stride: int
 
 
 class RealisedStep(Value):
@@ -38,6 +51,8 @@ class RealisedStep(Value):
     outputs: tuple[str, ...]
     scratch: tuple[str, ...] = ()
     unit: str | None = None
+    moved: Moved | None = None
+    """Of a transfer step; None for all others."""
 
 
 class Arena(Value):
@@ -58,3 +73,5 @@ class RealisedGraph(Value):
     tensors: tuple[RealisedTensor, ...]
     arenas: FrozenMap[Arena]
     """Keyed by the name of the spec's memory."""
+    weights_alignment_bytes: int = 1
+    """Each constant begins at a multiple of this in the linked weights."""

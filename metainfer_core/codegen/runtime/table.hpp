@@ -55,6 +55,7 @@ struct StepRow {
     uint32_t is_called;             // 0: the output shares its input's bytes
     List nodes;                     // text
     List inputs, outputs;           // tensors; ABSENT: left out
+    List moved;                     // of a transfer: rows, row bytes, source offset, stride, target offset, stride
 };
 
 template <uint32_t A, uint32_t T, uint32_t S, uint32_t L, uint32_t N>
@@ -68,7 +69,7 @@ struct Table {
 };
 
 static_assert(sizeof(List) == 8 && sizeof(Header) == 72 && sizeof(ArenaRow) == 16 && sizeof(TensorRow) == 64 &&
-                  sizeof(StepRow) == 56,
+                  sizeof(StepRow) == 64,
               "The table has no padding of the compiler's own.");
 
 // Element types of C++ as the table names them.

@@ -9,3 +9,4 @@
 #include "quantize.hpp"
 #include "recurrent.hpp"
 #include "reduce.hpp"
+#include "transfer.hpp"

@@ -14,7 +14,7 @@ def test_kinds_have_unique_names_in_the_order_of_application() -> None:
         "keep_float", "quantize", "place",
     ]  # fmt: skip
     assert [kind(name) for name in names] == list(KINDS)
-    assert kind("tile") is None
+    assert kind("engrave") is None
     assert all(type(candidate).__doc__ for candidate in KINDS)
 
 

@@ -209,8 +209,8 @@ def test_another_input_shape_is_named(shape: list[int]) -> None:
 
 
 def test_an_unknown_kind_is_never_taken_for_realised() -> None:
-    strange = Action(kind="tile", nodes=("Conv_0",))
-    assert found(graph(), (*APPROVED, strange)) == {("Conv_0", "tile", "no check knows this kind of action")}
+    strange = Action(kind="engrave", nodes=("Conv_0",))
+    assert found(graph(), (*APPROVED, strange)) == {("Conv_0", "engrave", "no check knows this kind of action")}
 
 
 def test_a_plain_policy_that_names_the_leader_alone_is_understood() -> None:

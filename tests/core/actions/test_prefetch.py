@@ -1,0 +1,107 @@
+"""Bringing operands while the step before computes."""
+
+from __future__ import annotations
+
+import pytest
+from action_bench import keeps_promise, proposed, refusal, rewritten
+from npu_bench import adapted, chip, planned, same_bits, take
+
+from metainfer_core.actions.action import Action
+from metainfer_core.actions.kinds.prefetch import Prefetch
+from metainfer_core.actions.staged_steps import asked_of
+from metainfer_core.codegen.backends.sim_npu.timeline import timeline
+from metainfer_core.npu.stage import TRANSFER
+
+KIND = Prefetch()
+CHAIN = """
+    chain (float[1,8,12,12] x, float[16,8,3,3] w_a, float[16,16,3,3] w_b) => (float[1,16,12,12] y) {
+        [a] s = Conv <pads = [1, 1, 1, 1]> (x, w_a)
+        [r] t = Relu (s)
+        [b] u = Conv <pads = [1, 1, 1, 1]> (t, w_b)
+        [q] y = Relu (u)
+    }"""
+
+
+def prefetch(node: str = "b", **params: object) -> Action:
+    return Action(kind="prefetch", nodes=(node,), params=params)
+
+
+def test_weights_that_the_step_before_hides_are_proposed():
+    spec = chip()
+    (action,), refusals = proposed(KIND, adapted(CHAIN, spec), spec)
+    assert refusals == []
+    assert (action.nodes, action.params) == (("b",), {"target_hw": "npu"})
+    assert action.why[0].claim == (
+        "Bringing the operands of b takes 392 cycles of npu (predicted); a computes 2,592 meanwhile."
+    )
+    assert KIND.sentence(action) == "Bring the operands of b to the local memory of npu while the step before computes."
+
+
+def test_approved_it_hides_the_transfer_and_changes_no_bit():
+    spec = chip()
+    model = adapted(CHAIN, spec)
+    in_turn = planned(model, spec)
+    after = rewritten(KIND, model, spec, [prefetch()])
+    early = planned(after, spec, asked_of(after))
+    assert same_bits(model, *early, runs=5)
+    assert keeps_promise(KIND, model, after)
+    kernels = [[step.kernel for step in staged.program.steps if step.unit == "npu"] for staged, _ in (in_turn, early)]
+    weights = [
+        next(index for index, step in enumerate(staged.program.steps) if step.inputs[0].endswith("b.weights"))
+        for staged, _ in (in_turn, early)
+    ]
+    first = [next(i for i, step in enumerate(staged.program.steps) if step.kernel != TRANSFER and "a" in step.node_ids)
+             for staged, _ in (in_turn, early)]  # fmt: skip
+    assert sorted(kernels[0]) == sorted(kernels[1])
+    assert weights[0] > first[0]
+    assert weights[1] < first[1]
+    (before,), (hidden,) = (timeline(plan, spec) for _, plan in (in_turn, early))
+    assert before.total is not None
+    assert hidden.total is not None
+    assert before.total.typical - hidden.total.typical == 392
+    assert (before.transfers, before.bytes_in) == (hidden.transfers, hidden.bytes_in)
+
+
+def test_the_next_tile_arrives_while_one_is_computed():
+    spec = chip(6656)
+    model = adapted(CHAIN, spec)
+    take(model, spec, ("tile",))
+    after = rewritten(KIND, model, spec, [prefetch()])
+    staged, plan = planned(after, spec, asked_of(after))
+    of_b = [step.kernel for step in staged.program.steps if step.node_ids[0] == "b"]
+    tiles = [index for index, kernel in enumerate(of_b) if kernel != TRANSFER]
+    assert len(tiles) == 2
+    assert set(of_b[tiles[0] + 1 : tiles[1]]) == {TRANSFER}
+    weights = [step.outputs[0] for step in staged.program.steps if step.inputs[0].endswith("b.weights")]
+    names = [name for step in staged.program.steps for name in (*step.outputs, *step.inputs)]
+    assert weights == ["b.weights@local.0", "b.weights@local.1"]
+    first_tile = next(index for index, name in enumerate(names) if name == "y.quantized@local.0")
+    assert names.index("b.weights@local.1") < first_tile
+    assert same_bits(model, staged, plan, runs=5)
+
+
+def test_silence_where_nothing_computes_meanwhile_or_figures_are_unknown():
+    spec = chip(macs_per_cycle={})
+    assert proposed(KIND, adapted(CHAIN, spec), spec) == ([], [])
+    quick = chip(macs_per_cycle={"int8": 1e6})
+    assert proposed(KIND, adapted(CHAIN, quick), quick) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (prefetch("a"), "npu computes nothing before a: there is nothing to bring its operands beside."),
+        (prefetch("r"), "r is not the first node of a step on a unit with a local memory."),
+        (prefetch(target_hw="dsp"), "The spec has no compute unit named dsp (compute_units); it has cpu, npu."),
+    ],
+)
+def test_what_cannot_arrive_early_is_refused(action: Action, reason: str):
+    spec = chip()
+    assert refusal(KIND, adapted(CHAIN, spec), spec, action) == reason
+
+
+def test_without_room_for_both_it_is_refused_with_the_numbers():
+    spec = chip(5 * 1024)
+    found = refusal(KIND, adapted(CHAIN, spec), spec, prefetch()) or ""
+    assert "What arrives and what is computed meanwhile take " in found
+    assert "local holds 5,120 (memories.local.size_bytes)." in found
