@@ -81,11 +81,12 @@ def decide(
     events: list[Event] = [] if state.registered else [registration(state.policy, decision.person, at)]
     try:
         for review in reviews:
-            events.extend(_events(state.policy, review, decision, at))
+            events.extend(_events(state, review, decision, at))
     except pydantic.ValidationError as error:
         raise InputError(**first_fault(error, "decision")) from error
     if "override" in decision.verdicts and legality is not None:
-        _check_legal([_with_override(each, _override(each, decision, at)) for each in reviews], legality)
+        changed = [_with_override(each, _override(each, decision, at, state.least_reason)) for each in reviews]
+        _check_legal(changed, legality)
     versions = {review.id: review.version for review in reviews}
     return log.append(state.lineage, events, versions, values=() if state.registered else (state.policy.to_json(),))
 
@@ -155,22 +156,23 @@ def known_action(state: ReviewState, action_id: str) -> ActionReview:
     return review
 
 
-def _events(policy: Policy, review: ActionReview, decision: Decision, at: Time) -> Sequence[Event]:
+def _events(state: ReviewState, review: ActionReview, decision: Decision, at: Time) -> Sequence[Event]:
+    policy, least = state.policy, state.least_reason
     person, events, action = decision.person, [], review.action
     for verdict in decision.verdicts:
         event: Event
         if verdict == "override":
-            event = _override(review, decision, at)
+            event = _override(review, decision, at, least)
             action = _with_override(review, event)
         elif verdict == "approve":
-            event = _approval(policy, review, action, decision, at)
+            event = _approval(policy, review, action, decision, at, least)
         elif verdict == "reject":
             event = Rejected(
                 actor=person,
                 at=at,
                 action=review.id,
                 action_digest=action.content_digest,
-                reason=_needed(decision.reason, review, "a rejection"),
+                reason=_needed(decision.reason, review, "a rejection", least),
                 **_binding(policy),
             )
         elif verdict == "tag":
@@ -178,11 +180,11 @@ def _events(policy: Policy, review: ActionReview, decision: Decision, at: Time) 
                 actor=person,
                 at=at,
                 action=review.id,
-                reason=_needed(decision.reason, review, "a tag"),
+                reason=_needed(decision.reason, review, "a tag", least),
                 assignee=decision.assignee,
             )
         elif verdict == "comment":
-            text = _needed(decision.reason, review, "a comment")
+            text = _needed(decision.reason, review, "a comment", 0)
             answers = None if decision.thread is None else _thread(review, decision.thread, False)
             event = Commented(actor=person, at=at, action=review.id, text=text, answers=answers)
         elif verdict == "resolve":
@@ -193,7 +195,7 @@ def _events(policy: Policy, review: ActionReview, decision: Decision, at: Time) 
     return events
 
 
-def _override(review: ActionReview, decision: Decision, at: Time) -> Overridden:
+def _override(review: ActionReview, decision: Decision, at: Time, least: int) -> Overridden:
     if decision.expires is not None and decision.expires <= at:
         raise InputError(
             f"{review.id}: this override would have expired already.",
@@ -206,7 +208,7 @@ def _override(review: ActionReview, decision: Decision, at: Time) -> Overridden:
         action=review.id,
         base_digest=review.proposed.content_digest,
         override=_plain_override(decision.override),
-        reason=_needed(decision.reason, review, "an override"),
+        reason=_needed(decision.reason, review, "an override", least),
         expires=decision.expires,
     )
 
@@ -230,7 +232,9 @@ def _thread(review: ActionReview, number: int | None, must_be_open: bool) -> int
     )
 
 
-def _approval(policy: Policy, review: ActionReview, action: PolicyAction, decision: Decision, at: Time) -> Approved:
+def _approval(
+    policy: Policy, review: ActionReview, action: PolicyAction, decision: Decision, at: Time, least: int
+) -> Approved:
     if review.held_by:
         raise InputError(
             f"{review.id}: it cannot be approved while comments about it are open.",
@@ -244,6 +248,9 @@ def _approval(policy: Policy, review: ActionReview, action: PolicyAction, decisi
             f"An action needs the three lines when it is dangerous or tagged; here, {why}.",
             "Add --why-allowed, --accuracy-effect and --fallback.",
         )
+    if decision.justification is not None:
+        for name, line in decision.justification.plain().items():
+            _refuse_short(line, f"{review.id}: the line {name} of the justification", least)
     return Approved(
         actor=decision.person,
         at=at,
@@ -300,7 +307,18 @@ def _plain_override(override: Mapping[str, Any] | Literal[False] | None) -> dict
     return dict(override) if isinstance(override, Mapping) else override
 
 
-def _needed(reason: str, review: ActionReview, what: str) -> str:
+def _needed(reason: str, review: ActionReview, what: str, least: int) -> str:
     if not reason.strip():
         raise InputError(f"{review.id}: {what} needs a reason.", "Others must be able to follow it.", "Add --reason.")
+    _refuse_short(reason, f"{review.id}: the reason of {what}", least)
     return reason
+
+
+def _refuse_short(words: str, what: str, least: int) -> None:
+    count = sum(char.isalnum() for char in words)
+    if count < least:
+        raise InputError(
+            f"{what} is too short to follow.",
+            f"It has {count} letters and digits; the trust file asks for at least {least}.",
+            "Say what was looked at, and why that is enough.",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -14,6 +14,7 @@ from metainfer_core.bundle.trust import Time, time_text
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import Json, emit, verdict
 from metainfer_core.errors import InputError
+from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import read_json
 from review_store.decide import Decision, Legality, Verdict, current_state, decide, low_risk_ids, undo_last
@@ -87,7 +88,7 @@ def decide_command(
     if undo:
         if approve or reject or tag or withdraw or comment or resolve is not None or override is not None:
             raise InputError("--undo stands alone.", fix="Leave the other decisions out.")
-        check = None if model is None or spec is None else _legality(state, model, spec)
+        check = _ask_for_model if model is None or spec is None else _legality(state, model, spec)
         written = [undo_last(log, _state(log, state, workspace), each, who, now(), check) for each in ids]
         report(as_json, [each for each in written if not isinstance(each, Conflict)], written, state)
         return
@@ -126,14 +127,19 @@ def _state(log: EventLog, state: ReviewState, workspace: Path) -> ReviewState:
     return current_state(log, state.policy, read_trust(trust_path(workspace)))
 
 
+def _ask_for_model(*changed: PolicyAction) -> NoReturn:
+    """In the place of the check of overrides, where what it needs is missing: only an override asks for it."""
+    raise InputError(
+        "An override is checked against the model and the hardware before it is written, and before it is undone.",
+        "They are not given.",
+        "Add --model and --hw-spec.",
+    )
+
+
 def _legality(state: ReviewState, model: Path | None, spec: HardwareSpec | None) -> Legality:
     """The check of an override, beside all those in force: one that switches off can break what stays on."""
     if model is None or spec is None:
-        raise InputError(
-            "An override is checked against the model and the hardware before it is written.",
-            "They are not given.",
-            "Add --model and --hw-spec.",
-        )
+        _ask_for_model()
     return legality_on(model, spec, reviewed_policy(state))
 
 

@@ -83,6 +83,8 @@ class ReviewState:
     registered: bool
     version: int
     """Number of the last event on this policy's lineage."""
+    least_reason: int = 0
+    """How many letters and digits a reason has at least; 0: it is not empty."""
 
     def action(self, action_id: str) -> ActionReview | None:
         """The action with this id."""
@@ -123,6 +125,7 @@ def fold(policy: Policy, records: Iterable[Record], trust: TrustFile) -> ReviewS
         released=tuple(each for each in events if isinstance(each, Released)),
         registered=bool(registrations),
         version=max((record.seq for record in records), default=0),
+        least_reason=trust.least_reason or 0,
     )
 
 

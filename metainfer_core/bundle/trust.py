@@ -170,6 +170,9 @@ class TrustFile(Value):
     """Whether who wrote a policy or an override counts among its reviewers. Bundles made so say it."""
     comments_block: bool = False
     """Whether an open comment keeps its action from being approved, in reviews with this file."""
+    least_reason: Annotated[int, pydantic.Field(ge=1, le=500)] | None = None
+    """How many letters and digits a reason, and each line of a justification, has at least, in reviews with this file;
+    None: it must not be empty."""
     expires: Time | None = None
     """When it must have been replaced by a newer version; None: never."""
     audience: str = ""

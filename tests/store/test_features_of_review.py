@@ -27,6 +27,7 @@ from review_maker import (
 )
 
 from metainfer_core.bundle.envelope import encode_base64
+from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import Quorum, TrustedKey
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
@@ -233,3 +234,24 @@ def test_feature_17_no_cell_of_an_export_is_a_formula(log):
     assert not [cell for row in rows for cell in row if cell[:1] in "=+-@\t\r" and cell]
     lines = [json.loads(line) for line in records_json_lines(log.records()).splitlines()]
     assert lines[written.seq - 1]["text"] == '=HYPERLINK("http://example.org", "look")'  # exactly as it was said
+
+
+def test_feature_14_reasons_are_as_long_as_the_trust_file_asks(log):
+    ask = trust_file(least_reason=12)
+    short, padded, enough = "too noisy", "too noisy .......", "too noisy on 3"  # 8, 8 and 11 + 1 letters and digits
+    assert sum(map(str.isalnum, enough)) == 11
+    for verdict, more in (("reject", {}), ("tag", {}), ("override", {"override": False})):
+        for reason in (short, padded, enough):
+            with pytest.raises(InputError, match="too short to follow") as caught:
+                say(log, POLICY, "ada", CONV_0, verdict, reason=reason, trust=ask, **more)
+            assert "the trust file asks for at least 12" in caught.value.why
+    lines = {"why_allowed": "measured on the set", "accuracy_effect": "0.1 dB", "fallback": "keep it in float32"}
+    with pytest.raises(InputError, match="the line accuracy_effect of the justification is too short"):
+        say(log, POLICY, "ada", ADD_2, "approve", justification=Justification(**lines), trust=ask)
+    assert log.records() == ()
+    lines["accuracy_effect"] = "0.1 dB of the output"
+    say(log, POLICY, "ada", ADD_2, "approve", justification=Justification(**lines), trust=ask)
+    say(log, POLICY, "ada", CONV_0, "reject", reason=f"{enough}0", trust=ask)
+    say(log, POLICY, "ada", CONV_1, "comment", reason="Why?", trust=ask)  # a question may be short
+    say(log, POLICY, "bob", CONV_1, "reject", reason="No")  # where the trust file asks for nothing
+    assert len(log.records()) == 5

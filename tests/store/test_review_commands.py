@@ -252,6 +252,14 @@ def test_batch_of_low_risk_lists_first_and_decides_only_when_told(on, place):
     assert (counts["approved"], counts["required"]) == (1, 1)
 
 
+def test_an_override_is_not_undone_without_being_checked(on, run):
+    give = ("review", "decide", "--action", FUSE, "--as", "ada")
+    assert on(*give, "--override", "false", "--reason", "off")[0] == 0
+    status, _, err = run(*give, "net.policy", "--undo")
+    assert (status, "before it is undone" in err) == (2, True)
+    assert on(*give, "--undo")[0] == 0
+
+
 def test_tag_withdraw_reject_comment_undo(on):
     def decide(*options):
         return on("review", "decide", "--action", FUSE, "--as", "ada", *options)

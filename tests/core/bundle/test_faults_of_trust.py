@@ -49,6 +49,7 @@ SWITCHES = {
 NO_SWITCH = {
     "TrustFile.format": "names the file's format",
     "TrustFile.comments_block": "holds approvals back in the review, a bundle holds no comments: test_feature_09",
+    "TrustFile.least_reason": "is asked for when people decide: test_feature_14_reasons",
     "TrustFile.root": "refuses the file itself: test_fault_02_root_keys",
     "Person.name": "is for people to read; twice in a file it is refused",
     "TrustedKey.algorithm": "says how the key is read; another one is refused with the file",
