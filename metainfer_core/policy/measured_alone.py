@@ -36,5 +36,7 @@ def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibrat
     if first is not None and all(str(value.name) in first.ranges for value in made):
         return first
     second = calibrate(structural.branch().finished())
-    ranges = {**second.ranges, **(first.ranges if first is not None else {})}
-    return Calibration.from_plain({**(first or second).plain(), "ranges": {k: v.plain() for k, v in ranges.items()}})
+    if first is None:
+        return second
+    both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in ("ranges", "chosen")}
+    return Calibration.from_plain({**first.plain(), **both})

@@ -23,6 +23,8 @@ from metainfer_core.policy.integer_search import alone, measured
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
+from metainfer_core.policy.range_reasons import with_range_reasons
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.policy.search import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -105,17 +107,24 @@ def _replayed(
             continue
         kind = known_kind(line.action)
         if line.action == "quantize" and not any(each.kind == "quantize" for each in final.actions):
-            final.calibration = with_new_tensors(final, tools.calibrate)
+            found = with_new_tensors(final, tools.calibrate)
+            final.calibration = found.with_chosen() if _cuts_ranges(policy) else found
             base = final.branch()
         if line.action == "place":
             final.finished()  # placing asks which unit touches a tensor
         tools.progress("doing the actions again", len(final.actions), len(policy.actions))
         action = _anew(effective(line), policy, final.calibration)
-        if final.take([kind.completed(final.model, action, final.calibration)]):
+        completed = kind.completed(final.model, action, final.calibration)
+        if final.take([with_range_reasons(completed, final.calibration) if line.action == "quantize" else completed]):
             first = stages.get(line.action, (price, price))[0]
             price = tools.price(final.branch().finished())
             stages[line.action] = (first, price)
     return final, base, stages
+
+
+def _cuts_ranges(policy: Policy) -> bool:
+    """Whether the policy was made with the ranges that the best calibration method gives."""
+    return any(reason.law == CUT_RANGE for line in policy.actions for reason in line.why)
 
 
 def _anew(action: Action, policy: Policy, calibration: Calibration | None) -> Action:
@@ -125,6 +134,8 @@ def _anew(action: Action, policy: Policy, calibration: Calibration | None) -> Ac
     old, new = f"The ranges come from {policy.calibration}.", f"The ranges come from {calibration.data}."
     why = []
     for reason in action.why:
+        if reason.law == CUT_RANGE:
+            continue
         claim = new if reason.claim == old else reason.claim
         if reason.law == MEASURED_BEFORE:
             claim = f"With the weights before: {claim}"
