@@ -10,6 +10,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.spec.draft import SpecDraft
+from studio.choices import say_if_lost
 from studio.confirm_desk import confirm_desk
 from studio.decision_log import read_log
 from studio.desk_data import View, desk_data
@@ -69,6 +70,7 @@ def _chosen(names: list[str], drafts: Mapping[str, Path]) -> str:
     asked = st.query_params.get("draft", "")
     newest = max(names, key=lambda name: drafts[name].stat().st_mtime_ns if name in drafts else math.inf)
     at = names.index(asked if asked in names else newest)
+    say_if_lost(asked, names)
     name = st.selectbox(text("confirm_draft"), names, index=at, key=f"draft-{asked}-{len(names)}")
     if name != asked:
         st.query_params["draft"] = name

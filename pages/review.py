@@ -13,7 +13,7 @@ from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
 from studio.bulk import draw_bulk
-from studio.choices import choose_subject, review_or_why_not
+from studio.choices import choose_subject, review_or_why_not, say_if_lost
 from studio.decisions import FORMS, take
 from studio.earlier_revision import asked_revision, draw_earlier
 from studio.graph_tab import link_to_graph
@@ -56,6 +56,7 @@ def main() -> None:
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:
         top = st.container()
+        say_if_lost(st.query_params.get("action", ""), [each.id for each in review.state.actions])
         shown = queue(review.state.actions, _chips(review, who))
         named = selected(desk) or st.query_params.get("action")
         chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from metainfer_core.spec.diff import Change, diff
 from studio.chip_drawing import chip_drawing
+from studio.choices import say_if_lost
 from studio.core_words import core_words
 from studio.crops import crop_of
 from studio.markup import draw, draw_style
@@ -42,6 +43,7 @@ def main() -> None:
     found = next((each for each in known if each.reference == asked), None)
     if found is None:
         st.title(text("page_specs"))
+        say_if_lost(asked, ())
         _library(known)
     else:
         _one(found, known)

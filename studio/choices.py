@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from studio.figures import shortened
 from studio.plain_words import plain_words
 from studio.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
 from studio.texts import text
@@ -57,9 +59,16 @@ def review_or_why_not(found: Subject) -> Review | None:
         return None
 
 
+def say_if_lost(asked: str, known: Collection[str]) -> None:
+    """Says that what the address asks for is not there; the screen shows another one instead."""
+    if asked and asked not in known:
+        st.warning(text("asked_lost", asked=plain_words(shortened(asked, 120))), icon=":material/link_off:")
+
+
 def _chosen(label: str, names: list[str], key: str) -> str:
     """One of the names. The address holds it even where it is the first: that can be another one tomorrow."""
     asked = st.query_params.get(key, "")
+    say_if_lost(asked, names)
     name = str(st.selectbox(label, names, index=names.index(asked) if asked in names else 0, key=f"{key}-{asked}"))
     if name != asked:
         st.query_params[key] = name

@@ -16,6 +16,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "signal_to_noise": {"en": "signal-to-noise"},
     "worst_channel": {"en": "worst channel"},
     # Choosing what a screen is about
+    "asked_lost": {"en": "The address asks for “{asked}”, which is not here. What is here is shown instead."},
     "choose_policy": {"en": "Policy"},
     "choose_model": {"en": "Model"},
     "choose_spec": {"en": "Chip"},

@@ -16,6 +16,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "signal_to_noise": "信噪比",
     "worst_channel": "最差通道",
     # Choosing what a screen is about
+    "asked_lost": "地址所要的“{asked}”不在这里。现显示这里有的内容。",
     "choose_policy": "策略",
     "choose_model": "模型",
     "choose_spec": "芯片",

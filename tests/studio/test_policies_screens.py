@@ -186,3 +186,21 @@ def test_a_package_without_its_report_says_so(tmp_path, monkeypatch):
     (tmp_path / "a.bin").write_bytes(b"x")
     page = screen("report", tmp_path, monkeypatch)
     assert "a\\.report\\.json" in page.warning[0].value
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "asked"),
+    [
+        ("review", {"policy": "no.policy"}, "no.policy"),
+        ("review", {"policy": PATH, "action": "place@nothing"}, "place@nothing"),
+        ("sign", {"policy": "../outside.policy"}, "../outside.policy"),
+        ("adapt", {"model": "no.onnx", "spec": "esp32s3@1.0.0"}, "no.onnx"),
+        ("adapt", {"model": "net.onnx", "spec": "no@1.0.0"}, "no@1.0.0"),
+        ("specs", {"spec": "no@1.0.0"}, "no@1.0.0"),
+    ],
+)
+def test_a_link_to_what_is_not_there_says_so_and_shows_what_is(tmp_path, monkeypatch, name, query, asked):
+    fitted(tmp_path)
+    page = screen(name, tmp_path, monkeypatch, **query)
+    said = text("asked_lost", asked=asked)
+    assert [each.value.replace("\\", "") for each in page.warning if "which is not here" in each.value] == [said]
