@@ -50,14 +50,14 @@ def test_unknown_keys_are_named_and_left_out() -> None:
     plain = {
         **PLAIN,
         "author": "me",
-        "actions": [{**PLAIN["actions"][1], "mood": 1}, {"node_id": "a", "action": "tile"}],
+        "actions": [{**PLAIN["actions"][1], "mood": 1}, {"node_id": "a", "action": "engrave"}],
     }  # type: ignore[index]
     policy = parsed(plain)
     assert policy.warnings[:2] == (
         "author is not a field of a plain policy: it was left out.",
         "actions[0].mood is not a field of a plain policy: it was left out.",
     )
-    assert policy.warnings[2].startswith("actions[1]: tile is no action kind of this version (bind_shape, ")
+    assert policy.warnings[2].startswith("actions[1]: engrave is no action kind of this version (bind_shape, ")
 
 
 def test_our_own_form_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_without_calibration_a_plain_quantize_is_refused() -> None:
 
 
 def test_an_unknown_kind_is_named() -> None:
-    policy = parsed({"version": "1.2", "actions": [{"node_id": "Conv_12", "action": "tile"}]})
-    with pytest.raises(InputError, match="'tile' on Conv_12 is of no known kind"):
+    policy = parsed({"version": "1.2", "actions": [{"node_id": "Conv_12", "action": "engrave"}]})
+    with pytest.raises(InputError, match="'engrave' on Conv_12 is of no known kind"):
         apply(model_of(CONV), spec_of(), policy)
-    off = parsed({"version": "1.2", "actions": [{"node_id": "Conv_12", "action": "tile", "override": False}]})
+    off = parsed({"version": "1.2", "actions": [{"node_id": "Conv_12", "action": "engrave", "override": False}]})
     assert ops(apply(model_of(CONV), spec_of(), off)) == ["Conv", "Relu"]
