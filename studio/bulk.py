@@ -49,10 +49,10 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
     if popover.open:
         with popover:
             st.caption(text("bulk_hint", count=len(low)))
-            _list(low)
+            draw_list(low)
             st.button(
                 text("bulk_confirm", count=len(low)), type="primary", key="bulk", on_click=write_about_all,
-                args=(found, desk, _seen(low), person),
+                args=(found, desk, seen_now(low), person),
             )  # fmt: skip
 
 
@@ -64,14 +64,14 @@ def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person
     if popover.open:
         with popover:
             st.caption(text("several_hint", count=len(several)))
-            _list(several, HEIGHT_ABOVE_LINES)
+            draw_list(several, HEIGHT_ABOVE_LINES)
             if desk.bulk[0] == "error":
                 _notice(desk)
             for name, label in THREE_LINES:
                 st.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
             st.button(
                 text("bulk_confirm", count=len(several)), type="primary", key="several", on_click=_approve,
-                args=(found, desk, _seen(several), person),
+                args=(found, desk, seen_now(several), person),
             )  # fmt: skip
 
 
@@ -94,13 +94,14 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
         write_about_all(found, desk, seen, person, given)
 
 
-def _list(actions: Sequence[ActionReview], height: int = LIST_HEIGHT) -> None:
+def draw_list(actions: Sequence[ActionReview], height: int = LIST_HEIGHT) -> None:
     """The actions with their names in full; a name breaks where the line ends."""
     with st.container(height=height if len(actions) > SHOWN_WHOLE else "content", border=False):
         draw("action_list", actions=[(risk_level(each.action), full_title(each.action), each.id) for each in actions])
 
 
-def _seen(actions: Sequence[ActionReview]) -> dict[str, int]:
+def seen_now(actions: Sequence[ActionReview]) -> dict[str, int]:
+    """Action id to the version that stands on the screen."""
     return {each.id: each.version for each in actions}
 
 
