@@ -6,9 +6,16 @@ and may replace a template by one of the same name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+
+from metainfer_core.codegen.compile_plan import CompilePlan
+from metainfer_core.codegen.simulated import Simulated
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.verify.unit_figures import UnitFigures
 
 
 @dataclass(frozen=True)
@@ -40,3 +47,7 @@ class Backend:
     link_flags: tuple[str, ...] = ()
     feeds_units: bool = False
     """Units that have a local memory work in it alone, fed by DMA; else only the steps that an action asks about."""
+    simulate: Callable[[CompilePlan, bytes, Mapping[str, np.ndarray]], Simulated] | None = None
+    """Runs a plan with its weights on given inputs, held against the laws of the hardware; None: there is no such."""
+    figures: Callable[[CompilePlan, HardwareSpec], tuple[UnitFigures, ...]] | None = None
+    """What each unit does in one inference, by the spec's figures."""

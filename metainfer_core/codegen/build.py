@@ -10,7 +10,7 @@ import numpy as np
 from metainfer_core.codegen.catalog import backend as backend_named
 from metainfer_core.codegen.emit import identifier, sources
 from metainfer_core.codegen.make import build, find_programs
-from metainfer_core.codegen.package import Manifest, Port, layers_path, vector_path, write_package
+from metainfer_core.codegen.package import UNITS, Manifest, Port, layers_path, vector_path, write_package
 from metainfer_core.codegen.staging import staged_plan
 from metainfer_core.npu.stage import NOTHING_ASKED, Asked
 from metainfer_core.numerics.lower import Lowered
@@ -67,6 +67,8 @@ def build_package(
         **{f"source/{path}": data for path, data in written.items()},
         **_vectors(lowered, staged, test_inputs, progress),
     }
+    if backend.figures is not None:
+        files[UNITS] = canonical_json([unit.plain() for unit in backend.figures(plan, spec)])
     manifest = Manifest(
         model=model,
         target=backend.name,

@@ -19,8 +19,11 @@ import pydantic
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.numerics.program import ElementType
 from metainfer_core.values import FrozenMap, Value, read_json, sha256
+from metainfer_core.verify.unit_figures import UnitFigures
 
 MANIFEST = "manifest.json"
+UNITS = "units.json"
+"""What each unit that DMA feeds does in one inference; only in packages of targets that have such units."""
 SIZE_LIMIT_BYTES = 2 << 30
 ENTRY_LIMIT = 10_000
 VECTOR_LIMIT = 1000
@@ -84,6 +87,14 @@ class Package:
     def binary(self) -> bytes:
         """The host binary."""
         return self.files[self.manifest.binary]
+
+    @property
+    def units(self) -> tuple[UnitFigures, ...]:
+        """What each unit that DMA feeds does in one inference; none where the target has no such units."""
+        found = read_json(self.files[UNITS], UNITS) if UNITS in self.files else []
+        if not isinstance(found, list):
+            raise InputError(f"{UNITS} is no list.", fix="Compile again.")
+        return tuple(UnitFigures.from_plain(unit, UNITS) for unit in found)
 
     def vector(self, index: int) -> tuple[dict[str, bytes], dict[str, bytes]]:
         """Raw inputs and expected raw outputs of one test vector, by name."""

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from metainfer_core.codegen.catalog import backend
+from metainfer_core.codegen.compile_plan import CompilePlan
 from metainfer_core.codegen.package import Package, layers_path
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.run import Execution, execute, supported_variants
+from metainfer_core.codegen.simulated import Fault
 from metainfer_core.errors import ObligationFailed
 from metainfer_core.values import Value, read_json, sha256
 from metainfer_core.verify.reference import Progress, quiet
+from metainfer_core.verify.unit_figures import UnitFigures
 
 
 class LayerCheck(Value):
@@ -49,13 +53,21 @@ class Validation(Value):
     """None where nothing differs."""
     first_diverging: LayerCheck | None = None
     layers: tuple[LayerCheck, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    """What stopped the functional simulator, by test vector; none where the target has no such simulator."""
+    units: tuple[UnitFigures, ...] = ()
+    """What each unit that DMA feeds does in one inference."""
 
     @property
     def text(self) -> str:
         """The verdict in a sentence."""
         where = f"{self.vectors} test vectors on {self.target} ({', '.join(self.variants)})"
+        if self.faults:
+            fault = self.faults[0]
+            return f"Not equal: {where}. The simulator stops at step {fault.step}, {fault.place}: {fault.reason}"
         if self.equal:
-            return f"Equal: {len(self.layers):,} layer results of {where} have the bits of the simulator."
+            verdict = f"Equal: {len(self.layers):,} layer results of {where} have the bits of the simulator."
+            return "\n".join([verdict, *(unit.text for unit in self.units)])
         first = self.first_diverging
         place = f" First at step {first.step}, {first.node_id} (tensor {first.tensor})." if first else ""
         return f"Not equal: {where}.{place}"
@@ -76,24 +88,45 @@ def validate_package(package: Package, progress: Progress = quiet) -> Validation
         )
     layers: list[LayerCheck] = []
     worst: list[Worst] = []
+    faults = _simulate(package, worst)
     for done, (vector, variant) in enumerate(runs):
         progress("replaying test vectors", done, len(runs))
         raw_inputs, raw_outputs = package.vector(vector)
         inputs = {port.name: port.array(raw_inputs[port.name]) for port in package.manifest.inputs}
         execution = execute(package, inputs, dump=True, variant=variant)
         layers += _layers(package, execution, vector, variant)
-        worst += _outputs(package, execution, raw_outputs, vector, variant)
+        worst += _outputs(package, execution.outputs, raw_outputs, vector, variant)
     first = next((layer for layer in layers if not layer.equal), None)
     ranked = sorted(worst, key=lambda one: (one.max_abs_error is not None, -(one.max_abs_error or 0.0)))
     return Validation(
         target=package.manifest.target,
         variants=variants,
         vectors=package.manifest.vectors,
-        equal=not worst and first is None,
+        equal=not worst and not faults and first is None,
         worst=ranked[0] if ranked else None,
         first_diverging=first,
         layers=tuple(layers),
+        faults=faults,
+        units=package.units,
     )
+
+
+def _simulate(package: Package, worst: list[Worst]) -> tuple[Fault, ...]:
+    """Runs the plan of each test vector on the target's functional simulator, where it has one."""
+    run = backend(package.manifest.target).simulate
+    if run is None:
+        return ()
+    plan = CompilePlan.from_json(package.files["plan.json"], "plan.json")
+    faults = []
+    for vector in range(package.manifest.vectors):
+        raw_inputs, raw_outputs = package.vector(vector)
+        inputs = {port.name: port.array(raw_inputs[port.name]) for port in package.manifest.inputs}
+        found = run(plan, package.files["source/weights.bin"], inputs)
+        if found.fault is not None:
+            faults.append(found.fault)
+        else:
+            worst += _outputs(package, found.outputs, raw_outputs, vector, "functional simulator")
+    return tuple(faults)
 
 
 def _layers(package: Package, execution: Execution, vector: int, variant: str) -> list[LayerCheck]:
@@ -111,11 +144,11 @@ def _layers(package: Package, execution: Execution, vector: int, variant: str) -
 
 
 def _outputs(
-    package: Package, execution: Execution, expected: Mapping[str, bytes], vector: int, variant: str
+    package: Package, outputs: Mapping[str, np.ndarray], expected: Mapping[str, bytes], vector: int, variant: str
 ) -> list[Worst]:
     found = []
     for port in package.manifest.outputs:
-        got, wanted = execution.outputs[port.name], port.array(expected[port.name])
+        got, wanted = outputs[port.name], port.array(expected[port.name])
         if got.tobytes() == wanted.tobytes():
             continue
         size = wanted.dtype.itemsize

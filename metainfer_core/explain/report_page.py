@@ -17,5 +17,6 @@ def report_html(report: BuildReport) -> str:
 def report_text(report: BuildReport) -> str:
     """What a terminal shows after a build."""
     lines = [f"{headline.question} {sized_text(headline.answer)}" for headline in report.headlines]
+    lines += [unit.text for unit in report.units]
     lines += [f"Warning: {warning}" for warning in report.warnings]
     return "\n".join(lines)

@@ -65,6 +65,7 @@ def make_report(
         graph_changes=_graph_changes(prepared, policy),
         candidates=tuple(Candidate.from_plain(candidate) for candidate in policy.plain().get("candidates", ())),
         memory=memory,
+        units=compiled.package.units,
         latency=latency,
         predicted_ms=predicted,
         accuracy=accuracy,

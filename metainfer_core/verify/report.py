@@ -8,6 +8,7 @@ from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.values import Value
 from metainfer_core.verify.check_legal import Violation
 from metainfer_core.verify.equivalence import Distance
+from metainfer_core.verify.unit_figures import UnitFigures
 
 
 class Headline(Value):
@@ -127,6 +128,8 @@ class BuildReport(Value):
     graph_changes: tuple[GraphChange, ...]
     candidates: tuple[Candidate, ...]
     memory: tuple[MemoryMap, ...]
+    units: tuple[UnitFigures, ...] = ()
+    """What each unit that DMA feeds does in one inference, by the spec's figures."""
     latency: Latency | None
     predicted_ms: tuple[float, float] | None = None
     """On the chip, by the spec: low and high end."""

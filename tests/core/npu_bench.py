@@ -15,12 +15,13 @@ from metainfer_core.actions.catalog import KINDS
 from metainfer_core.codegen.backends.sim_npu.simulator import Simulated, simulate
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.staging import staged_plan
-from metainfer_core.npu.stage import NOTHING_ASKED, Asked
+from metainfer_core.npu.stage import NOTHING_ASKED, TRANSFER, Asked
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.program import Step
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.policy.apply import finish
 from metainfer_core.spec.hardware_spec import Dma, HardwareSpec, Memory
+from metainfer_core.verify.realised_graph import Arena, Moved, RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.reference import collect_ranges
 from metainfer_core.verify.samples import random_samples
 
@@ -41,9 +42,14 @@ def chip(local_bytes: int = 1 << 16, dma: Mapping[str, Any] | None = None, **uni
     )
 
 
-def adapted(text: str, spec: HardwareSpec, kinds: tuple[str, ...] = STRUCTURE, seed: int = 0) -> ir.Model:
+def adapted(
+    text: str,
+    spec: HardwareSpec,
+    kinds: tuple[str, ...] = STRUCTURE,
+    weights: dict[str, np.ndarray] | None = None,
+) -> ir.Model:
     """The model of an ONNX text with all that these kinds propose, in INT8 on random ranges."""
-    model = model_of(text, seed=seed)
+    model = model_of(text, weights)
     take(model, spec, kinds)
     finish(model, spec)
     return model
@@ -84,6 +90,47 @@ def same_bits(model: ir.Model, staged: Lowered, plan: CompilePlan, runs: int, se
         if any(expected[name].tobytes() != found.outputs[name].tobytes() for name in expected):
             return False
     return True
+
+
+def as_read_back(plan: CompilePlan) -> RealisedGraph:
+    """The graph that a binary of this plan would be read back as."""
+    tensors = {tensor.name: tensor for tensor in plan.program.tensors}
+    steps = tuple(
+        RealisedStep(
+            kernel="view" if index in plan.views else step.kernel,
+            node_ids=step.node_ids,
+            inputs=step.inputs,
+            outputs=step.outputs,
+            unit=step.unit,
+            moved=Moved(**step.params) if step.kernel == TRANSFER else None,
+        )
+        for index, step in enumerate(plan.program.steps)
+    )
+    rows = tuple(
+        RealisedTensor(
+            name=one.tensor,
+            element_type=tensors[one.tensor].element_type,
+            shape=tensors[one.tensor].shape,
+            size_bytes=tensors[one.tensor].size_bytes,
+            is_constant=one.weights_offset_bytes is not None,
+            memory=one.memory,
+            offset_bytes=one.offset_bytes,
+            weights_offset_bytes=one.weights_offset_bytes,
+        )
+        for one in plan.locations
+    )
+    return RealisedGraph(
+        target="sim-npu",
+        inputs=plan.program.inputs,
+        outputs=plan.program.outputs,
+        steps=steps,
+        tensors=rows,
+        arenas={
+            arena.memory: Arena(size_bytes=arena.plan.peak_bytes, alignment_bytes=arena.alignment_bytes)
+            for arena in plan.arenas
+        },
+        weights_alignment_bytes=plan.weights_alignment_bytes,
+    )
 
 
 def with_step(plan: CompilePlan, index: int, change: Callable[[Step], Step | None]) -> CompilePlan:

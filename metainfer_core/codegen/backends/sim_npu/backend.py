@@ -6,6 +6,8 @@ from pathlib import Path
 
 from metainfer_core.codegen.backend import Backend, Variant
 from metainfer_core.codegen.backends.native_cpu.backend import NATIVE_CPU
+from metainfer_core.codegen.backends.sim_npu.simulator import simulate
+from metainfer_core.codegen.backends.sim_npu.timeline import timeline
 
 SIM_NPU = Backend(
     name="sim-npu",
@@ -16,4 +18,6 @@ SIM_NPU = Backend(
     variants=(Variant("x86_64_v3", ("-march=x86-64-v3",)),),
     runner=NATIVE_CPU.runner,
     feeds_units=True,
+    simulate=simulate,
+    figures=timeline,
 )

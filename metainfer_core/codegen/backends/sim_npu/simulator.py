@@ -8,33 +8,17 @@ does the unit work in its own memory, and is each byte that is read still the on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from metainfer_core.codegen.backends.sim_npu.machine import WEIGHTS, Machine, Span
 from metainfer_core.codegen.compile_plan import CompilePlan
+from metainfer_core.codegen.simulated import Fault, FaultKind, Simulated
 from metainfer_core.npu.device import Device, DmaLimits
 from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.library import load_library
 from metainfer_core.numerics.program import Step
 from metainfer_core.numerics.signatures import signature
-from metainfer_core.values import Value
-
-FaultKind = Literal["unaligned", "too_long", "outside", "not_local", "not_there"]
-
-
-class Fault(Value):
-    """What the hardware would have done wrong or refused."""
-
-    kind: FaultKind
-    step: int
-    """Number of the step; the number of steps where an output is wrong at the end."""
-    place: str
-    """First node of the step."""
-    reason: str
-    """A full sentence with the numbers."""
 
 
 class Broken(Exception):  # noqa: N818 - named for what happened
@@ -44,14 +28,6 @@ class Broken(Exception):  # noqa: N818 - named for what happened
         super().__init__(reason)
         self.kind: FaultKind = kind
         self.reason = reason
-
-
-@dataclass(frozen=True)
-class Simulated:
-    """What a run gave: outputs by name, or the fault that ended it."""
-
-    outputs: Mapping[str, np.ndarray]
-    fault: Fault | None = None
 
 
 def simulate(plan: CompilePlan, weights: bytes, inputs: Mapping[str, np.ndarray]) -> Simulated:

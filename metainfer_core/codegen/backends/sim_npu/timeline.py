@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from metainfer_core.codegen.compile_plan import CompilePlan
 from metainfer_core.npu.cycles import Cycles, compute_cycles, moved_bytes, products, transfer_cycles
@@ -16,31 +15,7 @@ from metainfer_core.npu.device import Device
 from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.program import Step, Tensor
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.values import Value
-
-
-class UnitFigures(Value):
-    """What one unit and its DMA did in one inference. Cycles are those of the unit's clock."""
-
-    label: Literal["simulated by the spec's figures"] = "simulated by the spec's figures"
-    unit: str
-    memory: str
-    """Its local memory."""
-    steps: int
-    """Computing steps: kernel calls, tiles one by one."""
-    macs: int
-    transfers: int
-    """Descriptors."""
-    bytes_in: int
-    """Into the local memory, in whole bursts."""
-    bytes_out: int
-    compute: Cycles | None
-    """None as long as a figure of one step is unknown."""
-    transfer: Cycles | None
-    total: Cycles | None
-    """With what runs side by side counted once."""
-    unknown: tuple[str, ...] = ()
-    """Fields that the spec lacks; `... (not counted)` where the cycles do without."""
+from metainfer_core.verify.unit_figures import UnitFigures
 
 
 @dataclass

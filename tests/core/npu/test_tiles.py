@@ -1,0 +1,166 @@
+"""Every kernel that can be cut: whatever the tile, the bits are those of the whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from npu_bench import STRUCTURE, adapted, chip, planned, same_bits
+
+from metainfer_core.npu.stage import Asked
+from metainfer_core.npu.tiles import AXES, Extent, Tile, extent, parts
+from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.program import Step, Tensor
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+MODELS = {
+    "conv": "(float[1,6,13,11] x, float[12,6,3,3] w_a, float[12] w_b) => (float[1,12,7,6] y) {"
+    "[n] y = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w_a, w_b) }",
+    "dilated": "(float[1,5,14,9] x, float[9,5,3,3] w_a) => (float[1,9,12,9] y) {"
+    "[n] y = Conv <pads = [1, 2, 1, 2], dilations = [2, 2]> (x, w_a) }",
+    "pointwise": "(float[1,10,8,9] x, float[24,10,1,1] w_a) => (float[1,24,8,9] y) { [n] y = Conv (x, w_a) }",
+    "grouped": "(float[1,8,9,9] x, float[12,2,3,3] w_a) => (float[1,12,7,7] y) { [n] y = Conv <group = 4> (x, w_a) }",
+    "depthwise": "(float[1,6,9,12] x, float[12,1,3,3] w_a) => (float[1,12,9,12] y) {"
+    "[n] y = Conv <group = 6, pads = [1, 1, 1, 1]> (x, w_a) }",
+    "few pixels": "(float[1,8,3,3] x, float[40,8,3,3] w_a, float[40] w_b) => (float[1,40,3,3] y) {"
+    "[n] y = Conv <pads = [1, 1, 1, 1]> (x, w_a, w_b) }",
+    "gemm": "(float[3,20] x, float[150,20] w_a, float[150] w_b) => (float[3,150] y) {"
+    "[n] y = Gemm <transB = 1> (x, w_a, w_b) }",
+    "max pool": "(float[1,6,11,10] x) => (float[1,6,6,5] y) {"
+    "[n] y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x) }",
+    "average pool": "(float[1,6,11,10] x) => (float[1,6,11,10] y) {"
+    "[n] y = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x) }",
+    "padded average": "(float[1,6,11,10] x) => (float[1,6,6,5] y) {"
+    "[n] y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], count_include_pad = 1> (x) }",
+    "mean": "(float[1,14,5,5] x, float[14,14,1,1] w_a) => (float[1,14,1,1] y) {"
+    "[c] s = Conv (x, w_a) [n] y = GlobalAveragePool (s) }",
+    "add": "(float[1,6,5,7] x, float[1,6,5,7] z) => (float[1,6,5,7] y) { [n] y = Add (x, z) }",
+    "sigmoid": "(float[1,6,5,7] x) => (float[1,6,5,7] y) { [n] y = Sigmoid (x) }",
+}
+FLOATS = {"data_types": ("int8", "float32"), "macs_per_cycle": {"int8": 64, "float32": 16}}
+FREE = {"alignment_bytes": 1, "data_width_bits": 8, "burst_length_min": None, "max_transfer_bytes": 500}
+
+
+def spec() -> HardwareSpec:
+    """An NPU with both types and a DMA without laws, so that any tile can be moved."""
+    return chip(1 << 20, FREE, **FLOATS)
+
+
+def case(name: str, kinds: tuple[str, ...]) -> tuple[ir.Model, Step, dict[str, Tensor]]:
+    """A model of one operator, and the step that computes it."""
+    model = adapted(f"one {MODELS[name]}", spec(), kinds)
+    program = lower(model).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    return model, step, {tensor.name: tensor for tensor in program.tensors}
+
+
+def sizes(found: Extent) -> list[int]:
+    """The smallest tile, one that leaves a rest, and the largest."""
+    wanted = {
+        found.multiple,
+        found.size // 3 // found.multiple * found.multiple,
+        (found.size - 1) // found.multiple * found.multiple,
+    }
+    return sorted(size for size in wanted if 0 < size < found.size)
+
+
+@pytest.mark.parametrize("kinds", [STRUCTURE, ()], ids=["int8", "float32"])
+@pytest.mark.parametrize("name", MODELS)
+def test_tiles_have_the_bits_of_the_whole(name: str, kinds: tuple[str, ...]) -> None:
+    model, step, tensors = case(name, kinds)
+    cut = 0
+    for axis in AXES:
+        found = extent(step, tensors, axis)
+        for size in sizes(found) if isinstance(found, Extent) else ():
+            staged, plan = planned(model, spec(), Asked(tiles={"n": Tile(axis=axis, size=size)}))
+            of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
+            assert len(of_n) == -(-found.size // size)
+            assert same_bits(model, staged, plan, runs=2)
+            cut += 1
+    assert cut >= 1 or (name, kinds) in {
+        ("mean", ()),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", [STRUCTURE, ()], ids=["int8", "float32"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_thousand_random_inputs_each(name: str, kinds: tuple[str, ...]) -> None:
+    model, step, tensors = case(name, kinds)
+    axis = next((axis for axis in AXES if isinstance(extent(step, tensors, axis), Extent)), None)
+    found = extent(step, tensors, axis) if axis is not None else ""
+    tiles = {"n": Tile(axis=axis, size=sizes(found)[0])} if axis is not None and isinstance(found, Extent) else {}
+    assert same_bits(model, *planned(model, spec(), Asked(tiles=tiles)), runs=1000)
+
+
+def test_a_wrong_slice_of_the_input_is_noticed() -> None:
+    model, step, tensors = case("conv", STRUCTURE)
+    staged, plan = planned(model, spec(), Asked(tiles={"n": Tile(axis="rows", size=2)}))
+    wrong = [
+        type(one)(**{**one.__dict__, "params": {**one.params, "source_offset": one.params["source_offset"] - 11}})
+        if one.kernel == "transfer" and one.outputs[0].endswith(".1")
+        else one
+        for one in staged.program.steps
+    ]
+    program = type(plan.program)(**{**plan.program.__dict__, "steps": tuple(wrong)})
+    assert not same_bits(model, staged, type(plan)(**{**plan.__dict__, "program": program}), runs=1)
+    assert isinstance(parts(step, tensors, Tile(axis="rows", size=2)), tuple)
+
+
+@pytest.mark.parametrize(
+    ("name", "tile", "reason"),
+    [
+        ("conv", Tile(axis="channels", size=6), "Its channels are kept 4 together: 6 is no multiple of that."),
+        ("few pixels", Tile(axis="channels", size=16), "Its channels are kept 48 together: 16 is no multiple of that."),
+        ("grouped", Tile(axis="channels", size=4), "Its channels are kept 3 together: 4 is no multiple of that."),
+        ("gemm", Tile(axis="elements", size=4), "A matrix product is cut along channels or rows."),
+        ("mean", Tile(axis="rows", size=4), "A mean is cut along channels."),
+        ("sigmoid", Tile(axis="rows", size=4), "An elementwise step is cut along elements."),
+        ("max pool", Tile(axis="rows", size=6), "It has 6 rows: a tile has from 1 to 5 of them, not 6."),
+    ],
+)
+def test_why_a_step_cannot_be_cut_so(name: str, tile: Tile, reason: str) -> None:
+    _, step, tensors = case(name, STRUCTURE)
+    assert parts(step, tensors, tile) == reason
+
+
+def test_a_repeated_operand_and_a_batch_are_not_cut() -> None:
+    model = adapted("one (float[1,6,5,7] x, float[1,6,1,1] z) => (float[1,6,5,7] y) { [n] y = Add (x, z) }", spec())
+    program = lower(model).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    found = extent(step, {tensor.name: tensor for tensor in program.tensors}, "elements")
+    assert found == "One of its inputs is repeated along an axis: its elements do not lie side by side."
+    batch = "one (float[2,6,5,7] x, float[8,6,1,1] w_a) => (float[2,8,5,7] y) { [n] y = Conv (x, w_a) }"
+    program = lower(adapted(batch, spec())).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    found = extent(step, {tensor.name: tensor for tensor in program.tensors}, "channels")
+    assert found == "It computes 2 images at once, whose channels do not follow one another."
+
+
+def chain(layers: int) -> tuple[str, int]:
+    """Conv, BatchNormalization, Clip, so many times."""
+    weights = ", ".join(
+        f"float[8,8,3,3] w_k{i}, float[8] w_s{i}, float[8] w_t{i}, float[8] w_m{i}, float[8] w_v{i}"
+        for i in range(layers)
+    )
+    lines = []
+    for i in range(layers):
+        source, result = ("x" if i == 0 else f"o{i - 1}"), ("y" if i == layers - 1 else f"o{i}")
+        lines.append(f"[c{i}] a{i} = Conv <pads = [1, 1, 1, 1]> ({source}, w_k{i})")
+        lines.append(f"[b{i}] n{i} = BatchNormalization (a{i}, w_s{i}, w_t{i}, w_m{i}, w_v{i})")
+        lines.append(f"[p{i}] {result} = Clip (n{i}, low, high)")
+    constants = "<float low = {0}, float high = {6}>"
+    return f"chain (float[1,8,10,10] x, {weights}) => (float[1,8,10,10] y) {constants} {{ {' '.join(lines)} }}", layers
+
+
+def test_a_chain_of_29_layers_bit_for_bit() -> None:
+    text, layers = chain(29)
+    chance = np.random.default_rng(5)
+    weights = {f"w_k{i}": chance.standard_normal((8, 8, 3, 3)).astype(np.float32) / 8 for i in range(layers)}
+    weights |= {f"w_v{i}": np.full(8, 1.5, np.float32) for i in range(layers)}
+    model = adapted(text, spec(), weights=weights)
+    staged, plan = planned(model, spec(), Asked(tiles={"c3": Tile(axis="rows", size=4)}, ahead=("c7", "c20")))
+    computing = [one for one in staged.program.steps if one.unit == "npu" and one.kernel == "conv2d_int8"]
+    assert len(computing) == layers + 2  # one of them in three tiles
+    assert same_bits(model, staged, plan, runs=5)
+    assert np.isfinite(plan.peak_bytes)
