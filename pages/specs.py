@@ -26,6 +26,7 @@ from studio.spec_library import (
     matrix,
     policies_of,
     shelf,
+    unreadable,
     uses,
 )
 from studio.texts import text
@@ -44,6 +45,8 @@ def main() -> None:
     if found is None:
         st.title(text("page_specs"))
         say_if_lost(asked, ())
+        for error in unreadable():
+            st.warning(plain_words(str(error)), icon=":material/error:")
         _library(known)
     else:
         _one(found, known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,13 +95,11 @@ def _state(release: Release, policy: Policy) -> ReviewState:
     trust = release.trust or TrustFile()
     if not (release.root / DATABASE).is_file():
         return fold(policy, (), trust)
-    log = EventLog(release.root)
     try:
-        return current_state(log, policy, trust)
-    except MetaInferError:
+        with contextlib.closing(EventLog(release.root)) as log:
+            return current_state(log, policy, trust)
+    except MetaInferError:  # the screens of the policy say what is wrong with the record
         return fold(policy, (), trust)
-    finally:
-        log.close()
 
 
 def _review(release: Release, policy: Policy, state: ReviewState, parameters: Mapping[str, str]) -> Station:

@@ -74,6 +74,17 @@ def shelf(workspace: Path | None = None) -> tuple[Shelved, ...]:
     return tuple(sorted(found, key=lambda each: (each.spec.name, _order(each.spec.version), each.reference)))
 
 
+def unreadable(workspace: Path | None = None) -> tuple[MetaInferError, ...]:
+    """Why files of the workspace that look like specs are none, one error a file."""
+    found = []
+    for path in files_of("spec", workspace):
+        try:
+            _read(path)
+        except MetaInferError as error:
+            found.append(error)
+    return tuple(found)
+
+
 def findings(shelved: Shelved, today: datetime.date) -> tuple[Finding, ...]:
     """What the validator says about the file."""
     return _findings(shelved.path, file_digest(shelved.path), today)

@@ -255,3 +255,13 @@ def test_what_runs_is_said_to_run(whole):
         found, row = way(workspace)
     assert found["policy"] == ("running", text("station_policy_running"))
     assert row.next is None
+
+
+def test_a_record_that_cannot_be_read_does_not_stop_home(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    (tmp_path / "review.db").write_bytes(b"no database" * 50)
+    page = screen("home", tmp_path, monkeypatch)
+    assert text("home_rows") in [each.value for each in page.header]
+    page = screen("review", tmp_path, monkeypatch, policy=PATH)
+    assert "review.db: the review store cannot be used." in page.error[0].value.replace("\\", "")
+    assert (tmp_path / "review.db").read_bytes() == b"no database" * 50

@@ -190,3 +190,12 @@ def test_the_matrix_says_what_fails_first_and_how_that_is_known(tmp_path, monkey
         ["○ stated", "Conv", "npu"],
     ]
     assert shown[text("spec_evidence")][1] == "12 ms. (known_issues.slow)"
+
+
+def test_a_file_that_would_be_a_spec_and_is_none_is_told_with_its_fault(tmp_path, monkeypatch):
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "bad.yaml").write_text("name: x\ncompute_units:\n  npu: {kind: zz\n")
+    page = screen("specs", tmp_path, monkeypatch)
+    (said,) = [each.value.replace("\\", "") for each in page.warning]
+    assert "specs/bad.yaml:" in said
+    assert len(page.dataframe) == 1  # the others are there as before
