@@ -14,7 +14,7 @@ from metainfer_core.spec.draft import SpecDraft
 from studio.before import before, before_data
 from studio.decision_log import Recorded
 from studio.desk_routes import places_link, value_link
-from studio.documents import document_with
+from studio.documents import document_with, is_purged
 from studio.draft_places import GROUPS, digest_of
 from studio.draft_state import last_seqs, standing
 from studio.language import language
@@ -115,5 +115,5 @@ def desk_data(
 def _document(digest: str, name: str, workspace: Path | None) -> dict[str, str]:
     path = document_with(digest, workspace)
     if path is None:
-        return {"kind": "absent", "name": name}
+        return {"kind": "purged" if is_purged(digest, workspace) else "absent", "name": name}
     return {"kind": _SHOWN_AS.get(path.suffix.lower(), "other"), "name": name, **document_link(digest)}

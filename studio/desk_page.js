@@ -28,6 +28,7 @@ class PageView {
     this.pane.replaceChildren(head, ...(place && place.conflict ? [this.drawCrops(place, reading)] : []), view)
     if (!reading) return view.append(element("div", { class: "say muted" }, desk.words(!place ? "nothing_here" : place.was ? "page_vanished" : "page_missing")))
     if (!paper || paper.kind === "absent") return view.append(element("div", { class: "say muted" }, desk.words("page_absent", { text: reading.text })))
+    if (paper.kind === "purged") return view.append(element("div", { class: "say muted" }, desk.words("page_purged", { text: reading.text })))
     if (paper.kind === "pdf" && reading.page) return this.drawSheet(view, place, reading)
     if (paper.kind === "text" && reading.page) return this.drawLines(view, paper, reading)
     view.append(element("div", { class: "say" }, reading.text))

@@ -6,8 +6,9 @@ import contextlib
 import hashlib
 from pathlib import Path
 
+from review_store.manual_files import purged_manuals
 from studio.file_cache import kept_by_file
-from studio.workspace import files_of, hidden_folder
+from studio.workspace import files_of, hidden_folder, workspace_folder
 
 AROUND = 12
 """Lines shown before and after the line that holds a value."""
@@ -25,6 +26,12 @@ def document_with(digest: str, workspace: Path | None = None) -> Path | None:
             if file_digest(path) == digest:
                 return path
     return None
+
+
+def is_purged(digest: str, workspace: Path | None = None) -> bool:
+    """Whether the document with this digest was removed from the workspace on purpose."""
+    gone = purged_manuals(workspace or workspace_folder())
+    return any(each.document_digest == digest for each in gone) and document_with(digest, workspace) is None
 
 
 @kept_by_file

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
+import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,8 +70,23 @@ def _move(folder: Path, status: int) -> None:
         if status == 0 or Path(source).name in read:
             Path(target).parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(OSError):
-                os.link(source, target)
-                os.unlink(source)
+                _take_place(Path(source), Path(target))
+
+
+def _take_place(source: Path, target: Path) -> None:
+    """Moves a file to a free place, on another disk too."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        copy = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+        try:
+            shutil.copyfile(source, copy)
+            os.link(copy, target)
+        finally:
+            copy.unlink(missing_ok=True)
+    os.unlink(source)
 
 
 class _Progress:

@@ -8,9 +8,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from metainfer_core.errors import MetaInferError
+from review_store.manual_files import why_absent
 from studio.documents import document_with, lines_around
 from studio.link_token import has_token, token
 from studio.page_picture import page_picture
+from studio.workspace import workspace_folder
 
 PREFIX = "/pages-of"
 
@@ -35,7 +37,7 @@ async def _picture(request: Request) -> Response:
         return _no("This link was not given out by this server, or the server has been restarted.", 403)
     document = await run_in_threadpool(document_with, f"sha256:{digest}")
     if document is None:
-        return _no("The document is no longer in the workspace.", 404)
+        return _no(why_absent(workspace_folder(), f"sha256:{digest}"), 404)
     try:
         picture = await run_in_threadpool(page_picture, document, f"sha256:{digest}", request.path_params["page"])
     except MetaInferError as error:
@@ -49,7 +51,7 @@ async def _lines(request: Request) -> Response:
         return _no("This link was not given out by this server, or the server has been restarted.", 403)
     document = await run_in_threadpool(document_with, f"sha256:{digest}")
     if document is None:
-        return _no("The document is no longer in the workspace.", 404)
+        return _no(why_absent(workspace_folder(), f"sha256:{digest}"), 404)
     first, lines = await run_in_threadpool(lines_around, document, request.path_params["line"])
     return JSONResponse({"first": first, "lines": lines})
 

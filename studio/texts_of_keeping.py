@@ -43,6 +43,9 @@ TEXTS_OF_KEEPING: dict[str, dict[str, str]] = {
     "keep_purge_done": {"en": "{name} is purged."},
     "keep_purge_left": {"en": "Words or pictures of it are still in: {names}. Look at these yourself."},
     "keep_purged": {"en": "{name} was purged on {day} by {person}"},
+    "desk_page_purged": {
+        "en": "The document was purged: its page can no longer be shown. Digest, value and box stay.\n\n{text}"
+    },
     # Backups
     "backup_where": {"en": "File to write, best on another disk"},
     "backup_do": {"en": "Save"},

@@ -34,6 +34,7 @@ TEXTS_ZH_OF_KEEPING: dict[str, str] = {
     "keep_purge_done": "{name} 已清除。",
     "keep_purge_left": "以下位置仍有其文字或图片：{names}。请自行查看。",
     "keep_purged": "{name} 已于 {day} 由 {person} 清除",
+    "desk_page_purged": "文档已清除：无法再显示其页面。摘要、数值和位置框保留。\n\n{text}",
     # Backups
     "backup_where": "要写入的文件，最好在另一块磁盘上",
     "backup_do": "保存",

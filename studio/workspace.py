@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.library import named_by_path
+from review_store.manual_files import manual_folder
 from studio.file_cache import kept_by_file
 
 Kind = Literal["manual", "draft", "spec", "model", "data", "policy", "bundle", "package"]
@@ -77,7 +78,8 @@ def hidden_folder(name: str, workspace: Path | None = None) -> Path:
 
 def folder_for(kind: Kind, workspace: Path | None = None) -> Path:
     """Where new files of a kind go."""
-    return (workspace or workspace_folder()) / _FOLDERS[kind]
+    root = workspace or workspace_folder()
+    return manual_folder(root) if kind == "manual" else root / _FOLDERS[kind]
 
 
 def workspace_files(workspace: Path | None = None) -> tuple[WorkspaceFile, ...]:
@@ -88,6 +90,10 @@ def workspace_files(workspace: Path | None = None) -> tuple[WorkspaceFile, ...]:
         kind = kind_of(path)
         if kind:
             found.append(WorkspaceFile(kind, path.relative_to(root).as_posix(), path, path.stat().st_size))
+    chosen = _chosen_for_manuals(root)
+    if chosen is not None:
+        manuals = [path for path in _visible(chosen) if kind_of(path) == "manual"]
+        found += [WorkspaceFile("manual", _in_chosen(path, chosen), path, path.stat().st_size) for path in manuals]
     return tuple(sorted(found, key=lambda file: (KINDS.index(file.kind), file.name)))
 
 
@@ -103,7 +109,10 @@ def in_workspace(name: str, workspace: Path | None = None) -> Path:
         InputError: It leads out of the workspace, is hidden, or is not there.
     """
     root = workspace or workspace_folder()
-    path = root / name
+    path, chosen = root / name, _chosen_for_manuals(root)
+    folder, _, rest = name.partition("/")
+    if chosen is not None and folder == _FOLDERS["manual"] and not path.is_file():
+        root, path = chosen, chosen / rest
     try:
         inside = path.resolve().relative_to(root.resolve())
         hidden = any(part.startswith(".") for part in inside.parts)
@@ -134,6 +143,17 @@ def _kind_of_yaml(path: Path) -> Kind | None:
     if named_by_path(path) or b"\nformat: metainfer.hardware_spec/" in head:
         return "spec"
     return "spec" if b"\ncompute_units:" in head or b"\nmemories:" in head else None
+
+
+def _in_chosen(path: Path, chosen: Path) -> str:
+    """What a manual outside of the workspace is called: as if its folder were the workspace's own."""
+    return f"{_FOLDERS['manual']}/{path.relative_to(chosen).as_posix()}"
+
+
+def _chosen_for_manuals(root: Path) -> Path | None:
+    """The folder outside of the workspace that its manuals lie in, where one was chosen."""
+    folder = manual_folder(root)
+    return None if folder.resolve().is_relative_to(root.resolve()) else folder
 
 
 def _visible(root: Path) -> Iterator[Path]:
