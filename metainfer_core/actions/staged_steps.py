@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
+from weakref import WeakKeyDictionary
 
 import onnx_ir as ir
 
@@ -17,6 +18,9 @@ from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.program import Step, Tensor
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.spec.hardware_spec import HardwareSpec
+
+_KEPT: WeakKeyDictionary[ir.Model, tuple[object, object, StagedModel | str]] = WeakKeyDictionary()
+"""The last answer for each model, and what it was made from: many actions ask about one program, one after another."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,32 @@ def staged_model(model: ir.Model, spec: HardwareSpec, unit: str | None = None) -
         spec: The hardware.
         unit: Runs the nodes whose unit the model does not name yet.
     """
+    seen = _state(model)
+    key = (tuple(map(id, seen)), _marks(model), spec.values_digest, unit)
+    kept = _KEPT.get(model)
+    if kept is None or kept[0] != key:
+        kept = _KEPT[model] = (key, seen, _staged_model(model, spec, unit))
+    return kept[2]
+
+
+def _state(model: ir.Model) -> tuple[object, ...]:
+    """The objects that lowering depends on; while they are kept, no other object can have the identity of one."""
+    found: list[object] = []
+    for node in model.graph:
+        wires = [value for value in (*node.inputs, *node.outputs) if value is not None]
+        found += (node, *wires, *(value.const_value for value in wires), *node.attributes.values())
+    return tuple(found)
+
+
+def _marks(model: ir.Model) -> tuple[object, ...]:
+    """What actions left on the nodes, without what they ask of staging."""
+    return tuple(
+        tuple(entry for entry in node.metadata_props.items() if entry[0] not in (TILE, PREFETCH))
+        for node in model.graph
+    )
+
+
+def _staged_model(model: ir.Model, spec: HardwareSpec, unit: str | None) -> StagedModel | str:
     known = devices(spec)
     if not known:
         return "No unit of the spec has a local memory (compute_units.<unit>.local_memory)."
