@@ -16,6 +16,7 @@ from studio.markup import draw, draw_style
 from studio.plain_words import plain_words
 from studio.policies import SpecChoice, subject
 from studio.proposals import draw_proposals
+from studio.retrained import draw_take_over
 from studio.sample_shapes import suggested_shapes
 from studio.session import person
 from studio.texts import text
@@ -47,6 +48,7 @@ def main() -> None:
             st.warning(text("adapt_random"), icon=":material/casino:")
         arguments = _arguments(model, spec, calibration, evaluation)
         _start(model, spec, (*arguments, "--output", str(output)))
+    draw_take_over(model, spec, calibration, evaluation)
     job_list(("adapt",), (_name(model),), limit=1)
     _outcome(output)
 

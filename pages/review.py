@@ -24,6 +24,7 @@ from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
 from studio.policies import Review, Subject, bound_shapes, review_of
 from studio.record_view import draw_faults, draw_record
+from studio.retrained import draw_carry
 from studio.review_queue import Desk, draw_queue, selected
 from studio.review_rows import RISKS, Chosen, about, counts, queue, rows
 from studio.session import person
@@ -63,6 +64,7 @@ def main() -> None:
         if selected(desk) is None and chosen is not None and desk.go[1] != chosen.id:
             desk.send_to(chosen.id)
         with top:
+            draw_carry(found, review, desk, who)
             draw_bulk(found, review.state, shown, desk, who)
             if not review.state.unreviewed:
                 _to_sign(found)

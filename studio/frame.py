@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from metainfer_core.errors import MetaInferError
+from studio.backup import draw_backup
 from studio.jobs import jobs
 from studio.language import LANGUAGES, choose_language, language, settle_language
 from studio.plain_words import plain_words
@@ -123,3 +124,4 @@ def _where() -> None:
                 st.rerun()
             except MetaInferError as error:
                 st.error(str(error))
+        draw_backup()
