@@ -12,6 +12,7 @@ from studio.corrections import all_corrections, export_corrections
 from studio.frame import is_page
 from studio.growing import growing_drafts
 from studio.job_view import EVERY, job_list
+from studio.manual_keeping import draw_keeping
 from studio.plain_words import plain_words
 from studio.session import person
 from studio.texts import text
@@ -32,6 +33,7 @@ def draw() -> None:
     _growing()
     _drafts(drafts, bool(manuals))
     _corrections()
+    draw_keeping(manuals, person())
 
 
 def _give(manuals: list[WorkspaceFile]) -> None:
