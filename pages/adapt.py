@@ -13,7 +13,7 @@ from studio.choices import choose_file, choose_spec
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
-from studio.plain_words import plain_words
+from studio.plain_words import error_words
 from studio.policies import SpecChoice, subject
 from studio.proposals import draw_proposals
 from studio.retrained import draw_take_over
@@ -120,7 +120,7 @@ def _start(model: Path, spec: SpecChoice, arguments: Sequence[str]) -> None:
                 Order(kind="adapt", title=title, arguments=tuple(arguments), subject=_name(model), actor=person()),
             )
         except MetaInferError as error:
-            st.error(plain_words(str(error)))
+            st.error(error_words(error))
         else:
             st.rerun()
 
@@ -132,7 +132,7 @@ def _outcome(output: Path) -> None:
     try:
         policy = subject(output).policy
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
         return
     st.page_link(
         "pages/review.py", label=text("adapt_review", count=len(policy.actions)), icon=":material/rate_review:",

@@ -20,7 +20,7 @@ from studio.draft_state import standing
 from studio.frame import is_page
 from studio.growing import Growing, growing_drafts
 from studio.job_view import progress_sentence
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.save_spec import Saved, next_version, save_version, versions_of
 from studio.session import person
 from studio.texts import text
@@ -52,7 +52,7 @@ def draw() -> None:
     try:
         draft = draft_in(drafts[name])
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
         return
     with right:
         _save(draft, name)
@@ -135,7 +135,7 @@ def _save(draft: SpecDraft, name: str) -> None:
             try:
                 saved = save_version(draft, stands, person(), version, reason, bases[onto])
             except MetaInferError as error:
-                st.error(plain_words(str(error)))
+                st.error(error_words(error))
             else:
                 st.session_state[f"saved-{name}"] = saved
                 st.rerun()

@@ -11,7 +11,7 @@ from studio.cli import lay_out_sample
 from studio.frame import is_page
 from studio.job_view import job_list
 from studio.lost import LOST
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.station import NAMES, Station
 from studio.stations import Row, rows
 from studio.texts import text
@@ -84,7 +84,7 @@ def _bring_spec() -> None:
             try:
                 path = take_in_spec(given.name, given.getvalue())
             except MetaInferError as error:
-                st.error(plain_words(str(error)))
+                st.error(error_words(error))
             else:
                 st.toast(text("spec_kept", file=plain_words(path.name)))
                 st.rerun()

@@ -13,7 +13,7 @@ from studio.frame import is_page
 from studio.growing import growing_drafts
 from studio.job_view import EVERY, job_list
 from studio.manual_keeping import draw_keeping
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.session import person
 from studio.texts import text
 from studio.uploads import ENDINGS, UPLOAD_LIMIT_MEGABYTES, read_into_draft, take_in
@@ -72,7 +72,7 @@ def _give(manuals: list[WorkspaceFile]) -> None:
                 kept = [take_in(file.name, file.getvalue()) for file in uploaded]
                 read_into_draft(chip, [file.path for file in chosen], kept, person())
             except MetaInferError as error:
-                st.error(plain_words(str(error)))
+                st.error(error_words(error))
             else:
                 st.session_state["batch"] = st.session_state.get("batch", 0) + 1  # the boxes are empty again
                 st.rerun()

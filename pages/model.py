@@ -24,7 +24,7 @@ from studio.model_reading import KIND, Reading, newest_job, predicted, read_mode
 from studio.neighbours import draw_neighbourhood
 from studio.netron_tab import draw_netron_tab
 from studio.node_table import ORDERS, node_table
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.policies import SpecChoice
 from studio.roofline_chart import roofline_chart, roofs
 from studio.sample_shapes import suggested_shapes
@@ -93,7 +93,7 @@ def _upload() -> None:
                 if not path.exists():
                     write_bytes(path, file.getvalue(), "upload")
             except MetaInferError as error:
-                st.error(plain_words(str(error)))
+                st.error(error_words(error))
             else:
                 st.success(text("model_taken", file=plain_words(_name(path))))
 

@@ -17,7 +17,7 @@ from studio.dropped_file import what_it_is
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.policies import Review, Subject, reviewed
 from studio.session import person
 from studio.signing_view import (
@@ -154,7 +154,7 @@ def _take_in(found: Subject, review: Review) -> None:
         if not kept.is_file() or kept.read_bytes() != data:
             write_bytes(kept, data, "bundle")
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
         return
     st.success(text("sign_kept", file=plain_words(_name(kept))), icon=":material/verified:")
 
@@ -176,7 +176,7 @@ def _bundle(found: Subject, review: Review, path: Path) -> None:
         data = read_bytes(path, "bundle", ENVELOPE_LIMIT_BYTES)
         inspection = inspect(data, found, review.trust, name)
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
         return
     draw("bundle", name=name, bytes=len(data), verified=inspection.verified, reasons=inspection.reasons)
     st.download_button(text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:")

@@ -14,7 +14,7 @@ from studio.core_words import core_words
 from studio.crops import crop_of
 from studio.markup import draw, draw_style
 from studio.picture import draw_picture
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.spec_library import (
     Shelved,
     affected,
@@ -46,7 +46,7 @@ def main() -> None:
         st.title(text("page_specs"))
         say_if_lost(asked, ())
         for error in unreadable():
-            st.warning(plain_words(str(error)), icon=":material/error:")
+            st.warning(error_words(error), icon=":material/error:")
         _library(known)
     else:
         _one(found, known)

@@ -9,7 +9,7 @@ import streamlit as st
 from metainfer_core.errors import MetaInferError
 from studio.job_view import job_list
 from studio.jobs import Order, start
-from studio.plain_words import plain_words
+from studio.plain_words import error_words
 from studio.session import person
 from studio.texts import text
 from studio.workspace import workspace_folder
@@ -29,7 +29,7 @@ def draw_backup() -> None:
         try:
             start(backup_order(Path(given)))
         except MetaInferError as error:
-            st.error(plain_words(str(error)))
+            st.error(error_words(error))
     job_list((KIND,), limit=1)
 
 

@@ -11,6 +11,7 @@ from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
 from review_store.state import ActionReview, ReviewState
+from studio.core_words import refusal_words
 from studio.decisions import write_about_all
 from studio.markup import draw
 from studio.plain_words import plain_words
@@ -89,7 +90,7 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
-        desk.bulk = ("error", " ".join((error.what, error.why)))
+        desk.bulk = ("error", refusal_words(error))
     else:
         write_about_all(found, desk, seen, person, given)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.figures import shortened
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
 from studio.texts import text
 from studio.workspace import Kind, files_of, workspace_folder
@@ -40,7 +40,7 @@ def choose_subject() -> Subject | None:
     try:
         found = subject(path)
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
         return None
     if found.policy.model_digest is not None and found.policy.spec_digest is not None:
         return found
@@ -55,7 +55,7 @@ def review_or_why_not(found: Subject) -> Review | None:
     try:
         return review_of(found)
     except MetaInferError as error:
-        st.error(plain_words(str(error)), icon=":material/error:")
+        st.error(error_words(error), icon=":material/error:")
         return None
 
 

@@ -15,11 +15,13 @@ from importlib.resources import files
 import yaml
 from markupsafe import Markup, escape
 
+from metainfer_core.errors import MetaInferError
 from studio.language import language
 
 FOLDER = "sentences_zh"
 LONGEST = 2000
 """Characters of a sentence that is still looked up."""
+_TERM_WORDS = 2
 _HOLE = re.compile(r"\{(\d)(:words)?\}")
 
 
@@ -34,6 +36,11 @@ class Pattern:
     translated: frozenset[str]
     """Holes whose words are translated themselves."""
     chinese: str
+
+    @property
+    def is_term(self) -> bool:
+        """Whether it is a word or two that could also be somebody's name."""
+        return not self.holes and len(self.literals[0].split()) <= _TERM_WORDS
 
     def filled(self, sentence: str) -> dict[str, str] | None:
         """What stands in the holes, or None where it is another sentence; takes time in proportion to its length."""
@@ -55,9 +62,16 @@ class Pattern:
         return {**found, self.holes[-1]: sentence[at:end]}
 
 
-def core_words(sentence: str) -> str:
-    """A sentence of the core as the reader of this window reads it."""
-    return in_chinese(sentence) if language() == "zh" else sentence
+def core_words(sentences: str) -> str:
+    """Sentences of the core, one a line, as the reader of this window reads them."""
+    if language() != "zh":
+        return sentences
+    return "\n".join(in_chinese(sentence) for sentence in sentences.split("\n"))
+
+
+def refusal_words(error: MetaInferError) -> str:
+    """What an error says is wrong, and why, in the reader's language."""
+    return " ".join(core_words(part) for part in (error.what, error.why) if part)
 
 
 def core_markup(sentence: str) -> Markup:
@@ -69,15 +83,20 @@ def core_markup(sentence: str) -> Markup:
 
 
 @functools.lru_cache(maxsize=8192)
-def in_chinese(sentence: str) -> str:
-    """A sentence of the core in Chinese, or as it is where nobody has translated it."""
+def in_chinese(sentence: str, is_part: bool = False) -> str:
+    """A sentence of the core in Chinese, or as it is where nobody has translated it.
+
+    Args:
+        sentence: What the core said.
+        is_part: Whether it stands in a hole for words; only there a word alone, such as `tensor`, is no name.
+    """
     if len(sentence) > LONGEST:
         return sentence
     for pattern in patterns():
-        found = pattern.filled(sentence)
+        found = pattern.filled(sentence) if is_part or not pattern.is_term else None
         if found is not None:
             for hole in pattern.translated:
-                found[hole] = in_chinese(found[hole])
+                found[hole] = in_chinese(found[hole], is_part=True)
             return _HOLE.sub(lambda hole, filled=found: filled[hole[1]], pattern.chinese)  # type: ignore[misc]
     return sentence
 

@@ -15,6 +15,7 @@ from review_store.decide import Decision, Legality, decide, known_action, undo_l
 from review_store.log import Conflict, Record
 from review_store.state import ActionReview
 from review_store.workspace import now
+from studio.core_words import refusal_words
 from studio.history_words import told
 from studio.policies import Review, Subject, legality, review_of
 from studio.review_queue import Desk, Pressed, pressed
@@ -106,7 +107,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
         check: Legality | None = legality(found, review) if "override" in decision.verdicts else None
         outcome = decide(review.log, review.state, decision, now(), check)
     except MetaInferError as error:
-        desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
+        desk.said[event.id] = ("error", refusal_words(error))
         return False
     if isinstance(outcome, Conflict):
         return _conflict(desk, event.id, review, outcome.others)
@@ -169,7 +170,7 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
             return
         outcome = undo_last(review.log, review.state, event.id, person, now(), _legality_when_asked(found, review))
     except MetaInferError as error:
-        desk.said[event.id] = ("error", " ".join(part for part in (error.what, error.why) if part))
+        desk.said[event.id] = ("error", refusal_words(error))
         return
     if isinstance(outcome, Conflict):
         _conflict(desk, event.id, review, outcome.others)

@@ -11,7 +11,7 @@ from metainfer_core.errors import MetaInferError
 from studio.backup import draw_backup
 from studio.jobs import jobs
 from studio.language import LANGUAGES, choose_language, language, settle_language
-from studio.plain_words import plain_words
+from studio.plain_words import error_words
 from studio.session import person, set_person
 from studio.texts import text
 from studio.workspace import choose_workspace, workspace_folder
@@ -71,7 +71,7 @@ def run_screen(screen: StreamlitPage) -> None:
     try:
         screen.run()
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
     except Exception:
         st.error(text("defect"), icon=":material/bug_report:")
         st.html(WITHOUT_BOX)

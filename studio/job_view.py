@@ -8,6 +8,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from metainfer_core.explain.sizes import sized_text
+from studio.core_words import core_words
 from studio.jobs import Job, cancel, jobs
 from studio.plain_words import plain_words
 from studio.texts import text
@@ -74,10 +75,10 @@ def job_line(job: Job) -> None:
             st.progress(min(1.0, job.done / job.total) if job.total else 0.0)
             st.caption(progress_sentence(job))
         elif job.error:
-            st.error(plain_words(sized_text(_without_quarantine(job.error.what))), icon=":material/error:")
+            st.error(plain_words(sized_text(core_words(_without_quarantine(job.error.what)))), icon=":material/error:")
             for sentence in (job.error.why, job.error.fix):
                 if sentence:
-                    st.text(sized_text(_without_quarantine(sentence)))
+                    st.text(sized_text(core_words(_without_quarantine(sentence))))
 
 
 def progress_sentence(job: Job) -> str:

@@ -11,7 +11,7 @@ from review_store.manual_files import choose_manual_folder, manual_folder, purge
 from review_store.manual_purge import purge, traces_of
 from review_store.workspace import now, person_id
 from studio.documents import file_digest
-from studio.plain_words import plain_words
+from studio.plain_words import error_words, plain_words
 from studio.texts import text
 from studio.workspace import WorkspaceFile, workspace_folder
 
@@ -29,7 +29,7 @@ def draw_keeping(manuals: list[WorkspaceFile], person: str) -> None:
                 try:
                     choose_manual_folder(workspace, Path(given) if given.strip() else None)
                 except MetaInferError as error:
-                    st.error(plain_words(str(error)))
+                    st.error(error_words(error))
                 else:
                     st.rerun()
         if manuals:
@@ -56,7 +56,7 @@ def _purge(workspace: Path, manuals: list[WorkspaceFile], person: str) -> None:
             st.session_state["keep_done"] = (chosen, (*done.still_quoting, *done.pictures_in))
             st.rerun()
     except MetaInferError as error:
-        st.error(plain_words(str(error)))
+        st.error(error_words(error))
 
 
 def _say_done() -> None:

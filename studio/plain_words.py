@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from studio.core_words import core_words
+
 _MARKUP = str.maketrans({character: "\\" + character for character in "\\`*_{}[]()#+-.!|<>$~:&"})
 
 
 def plain_words(words: str) -> str:
     """Words of a file, a model or a manual, escaped so that Streamlit's Markdown shows them as they are."""
     return words.replace("\n", " ").translate(_MARKUP)
+
+
+def error_words(error: Exception) -> str:
+    """What an error says, in the reader's language where it is known there, escaped in the same way."""
+    return plain_words(core_words(str(error)))

@@ -11,6 +11,7 @@ import streamlit as st
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.explain.sizes import sized_text
 from metainfer_core.policy.policy import Policy, PolicyAction
+from studio.core_words import core_words
 from studio.figures import microseconds, short_words, shortened
 from studio.marks import risk_mark
 from studio.markup import draw
@@ -44,7 +45,7 @@ def draw_proposals(policy: Policy) -> None:
                     {
                         text("column_kind"): each.kind,
                         text("column_nodes"): ", ".join(map(shortened, each.nodes)),
-                        text("column_reason"): sized_text(each.reason),
+                        text("column_reason"): sized_text(core_words(each.reason)),
                     }
                     for each in policy.refusals
                 ],
@@ -63,7 +64,7 @@ def _actions(actions: Sequence[PolicyAction]) -> list[dict[str, Any]]:
             text("column_risk"): f"{shape} {level}",
             text("column_action"): title(action),
             text("column_node"): shortened(action.node_id),
-            text("column_sentence"): short_words(action.sentence),
+            text("column_sentence"): short_words(core_words(action.sentence)),
             text("column_time"): f"{microseconds(time[0], True)} … {microseconds(time[1], True)}" if time else "",
         }
 

@@ -17,7 +17,7 @@ from studio.decisions import write_about_all
 from studio.documents import file_digest
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
-from studio.plain_words import plain_words
+from studio.plain_words import error_words
 from studio.policies import Review, SpecChoice, Subject, model_with, subject
 from studio.review_queue import Desk
 from studio.texts import text
@@ -66,7 +66,7 @@ def draw_take_over(model: Path, spec: SpecChoice, calibration: Path | None, eval
             try:
                 start(take_over_order(workspace_folder() / str(chosen), model, spec, calibration, evaluation))
             except MetaInferError as error:
-                st.error(plain_words(str(error)))
+                st.error(error_words(error))
             else:
                 st.rerun()
         job_list((KIND,), (_name(model),), limit=1)

@@ -16,6 +16,7 @@ from review_store.since import since_verdict
 from review_store.state import ActionReview
 from studio.action_card import draw_history
 from studio.bulk import THREE_LINES, empty_lines
+from studio.core_words import refusal_words
 from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.history_words import changed, moment, told
 from studio.markup import draw
@@ -146,7 +147,7 @@ def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dic
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
-        desk.said[event.id] = ("error", " ".join((error.what, error.why)))
+        desk.said[event.id] = ("error", refusal_words(error))
     else:
         write(found, desk, event, Decision(person, (event.id,), ("approve",), justification=given))
     st.rerun()
