@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from hwdoc_ingest.pages import Page, Ruling, Word
+from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
 from hwdoc_ingest.text_lines import Line, around, join_words
 
@@ -73,6 +75,9 @@ class Table:
     top: float
     bottom: float
     caption: str = ""
+    left: float = -math.inf
+    """What stands left of this, or right of `right`, is of a table beside it."""
+    right: float = math.inf
 
     @property
     def numeric(self) -> bool:
@@ -95,11 +100,34 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
             top = max(line.base for line in rows[last])
             bottom, following = _body_end(page, rows, last + 1, columns, top)
             if following > last + 1:
-                tables.append(Table(columns, top, bottom, _caption(rows, at)))
+                body = [word for word in page.words if top - 2 < word.base <= bottom]
+                tables += side_by_side(Table(columns, top, bottom, _caption(rows, at)), body)
                 at = following
                 continue
         at += 1
     return tables
+
+
+def side_by_side(table: Table, body: Sequence[Word]) -> list[Table]:
+    """The tables that a table is if all its headers stand in it more than once, one beside the other."""
+    titles = [column.header.lower() for column in table.columns]
+    width = next((n for n in range(2, len(titles)) if titles == titles[:n] * (len(titles) // n)), len(titles))
+    if width == len(titles) or table.columns[0].bound:  # grades of one parameter have bounds alone
+        return [table]
+    parts = [table.columns[at : at + width] for at in range(0, len(titles), width)]
+    cuts = [_white_between(a[-1], b[0], body) for a, b in pairwise(parts)]
+    edges = [table.left, *cuts, table.right]
+    return [replace(table, columns=part, left=a, right=b) for part, (a, b) in zip(parts, pairwise(edges), strict=True)]
+
+
+def _white_between(last: Column, first: Column, body: Sequence[Word]) -> float:
+    """The middle of the widest strip between two columns in which no word stands."""
+    boxes = sorted((max(word.box[0], last.centre), min(word.box[2], first.centre)) for word in body)
+    inside = [(a, b) for a, b in boxes if a < b]
+    ends = [last.centre, *itertools.accumulate((b for _, b in inside), max)]
+    gaps = zip(ends, [*(a for a, _ in inside), first.centre], strict=True)
+    a, b = max(gaps, key=lambda gap: gap[1] - gap[0])
+    return (a + b) / 2
 
 
 def _is_header(line: list[Line]) -> bool:
@@ -247,8 +275,24 @@ def _fits_columns(rows: list[list[Line]], columns: tuple[Column, ...]) -> bool:
     pieces = [piece for line in rows for piece in line]
     if len(pieces) < 3 or len(columns) < 3:
         return False
-    under = sum(any(c.left - 12 < (p.box[0] + p.box[2]) / 2 < c.right + 12 for c in columns) for p in pieces)
-    return under >= 0.7 * len(pieces)
+    runs = [box for piece in pieces for box in _runs(piece)]
+    return sum(_fits(box, columns) for box in runs) >= 0.7 * len(runs)
+
+
+def _runs(piece: Line) -> list[Box]:
+    """The boxes of words without a wide gap between them."""
+    boxes = [piece.words[0].box]
+    for word in piece.words[1:]:
+        apart = word.box[0] - boxes[-1][2] > word.size
+        boxes = [*boxes, word.box] if apart else [*boxes[:-1], around((boxes[-1], word.box))]
+    return boxes
+
+
+def _fits(box: Box, columns: tuple[Column, ...]) -> bool:
+    """Whether words stand under one header."""
+    left, _, right, _ = box
+    near = any(c.left - 12 < (left + right) / 2 < c.right + 12 for c in columns)
+    return near or sum(min(right, c.right) - max(left, c.left) > 0 for c in columns) == 1
 
 
 def _body_end(

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from hwdoc_ingest.drawn_cells import DrawnCell, drawn_cell, own_column
 from hwdoc_ingest.pages import Box, Page, Word
 from hwdoc_ingest.statement import RowCell, Statement, row
 from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER, Column, Table
@@ -22,10 +23,12 @@ def table_rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...
         return
     level = [r.box for r in page.rulings if r.horizontal and table.top - 5 < r.box[1] < table.bottom + 9]
     upright = [r.box for r in page.rulings if not r.horizontal and r.box[1] <= table.bottom and r.box[3] >= table.top]
+    parted = _bounds_are_parted(upright, table.columns)
     by_column: list[list[tuple[Word, bool]]] = [[] for _ in table.columns]
     for line in baselines(words):
         for piece in _cells_of(line, table.columns, upright):
-            for word, column, unsure in _place(piece, table.columns):
+            cell_drawn = drawn_cell(piece.box, _crossing(upright, line), table.columns) if parted else None
+            for word, column, unsure in _place(piece, table.columns, cell_drawn):
                 by_column[column].append((word, unsure))
     edges = _edges(level, table, words)
     crossings = _crossings(level, edges)
@@ -44,13 +47,15 @@ def middle(word: Word) -> float:
 
 def _cells_of(line: list[Line], columns: tuple[Column, ...], upright: Sequence[Box]) -> Iterator[Line]:
     """The pieces of a line, cut again at vertical rulings and where a word begins under the next header."""
-    verticals = [box for box in upright if box[1] < line[0].base < box[3] + 1]
+    verticals = _crossing(upright, line)
     for piece in line:
         part = [piece.words[0]]
         for word in piece.words[1:]:
             gap = (part[-1].box[2], word.box[0])
             ruled = any(gap[0] - 2 < (box[0] + box[2]) / 2 < gap[1] + 2 for box in verticals)
-            begins = gap[1] - gap[0] > 0.5 * word.size and any(_begins_under(word, c, part[0]) for c in columns)
+            wide = gap[1] - gap[0]
+            begins = wide > 0.5 * word.size and any(_begins_under(word, c, part[0]) for c in columns)
+            begins = begins or (wide > word.size and _stands_under_another(word, part[-1], columns))
             if (ruled or begins) and not word.raised:
                 yield Line(tuple(part))
                 part = [word]
@@ -67,10 +72,35 @@ def _begins_under(word: Word, column: Column, first: Word) -> bool:
     return abs(word.box[0] - column.left) < 3 or centred
 
 
-def _place(piece: Line, columns: tuple[Column, ...]) -> Iterator[tuple[Word, int, bool]]:
-    """Each word of a piece with its column: a number under a bound by its own centre, other text by where it starts."""
+def _stands_under_another(word: Word, last: Word, columns: tuple[Column, ...]) -> bool:
+    """Whether two words that follow each other stand under two headers: a value and its unit, say."""
+    return _text_column(Line((last,)), columns) != _text_column(Line((word,)), columns)
+
+
+def _crossing(upright: Sequence[Box], line: list[Line]) -> list[Box]:
+    """The upright rulings beside the words of a line."""
+    return [box for box in upright if box[1] < line[0].base < box[3] + 1]
+
+
+def _bounds_are_parted(upright: Sequence[Box], columns: Sequence[Column]) -> bool:
+    """Whether rulings stand between all columns of bounds somewhere in the table: then a cell without is merged."""
+    bounds = [column for column in columns if column.bound]
+    return len(bounds) > 0 and all(
+        any(a.centre < (box[0] + box[2]) / 2 < b.centre for box in upright) for a, b in pairwise(bounds)
+    )
+
+
+def _place(piece: Line, columns: tuple[Column, ...], cell: DrawnCell | None = None) -> Iterator[tuple[Word, int, bool]]:
+    """Each word of a piece with its column: what is drawn in a cell of bounds by that.
+
+    Another number under a bound goes by its own centre, other text by where it starts.
+    """
     text_column = _text_column(piece, columns)
+    by_cell = own_column(cell, piece.box, columns) if cell else None
     for word in piece.words:
+        if by_cell and len(piece.words) < 4:
+            yield word, *by_cell
+            continue
         centre = (word.box[0] + word.box[2]) / 2
         is_value = bool(NUMBER.match(word.text) or PLACEHOLDER.match(word.text))
         if is_value or columns[text_column].bound:

@@ -56,7 +56,9 @@ def _within(page: Page, table: Table) -> tuple[Word, ...]:
         if piece.box[0] > edge + 1.5 * piece.size and len(piece.words) >= 3
         for word in piece.words
     }
-    return tuple(word for word in page.words if id(word) not in beside)
+    return tuple(
+        word for word in page.words if id(word) not in beside and table.left < word.box[0] and word.box[2] < table.right
+    )
 
 
 class PathAt:
