@@ -17,6 +17,7 @@ from studio.texts import text
 from studio.workspace import choose_workspace, workspace_folder
 
 STYLE = """<style>
+:root { color-scheme: light dark; } /* what opens over the page stands outside of Streamlit's own root, which has one */
 [data-testid="stMainBlockContainer"] { padding-inline: 1.75rem; }
 [data-testid="stSliderThumbValue"], [data-testid="stTab"][aria-selected="true"] *,
 [data-baseweb="tab"][aria-selected="true"] *,
