@@ -77,7 +77,7 @@ def stage(lowered: Lowered, spec: HardwareSpec, asked: Asked, everywhere: bool, 
 
 def parts_on(device: Device, step: Step, tensors: Mapping[str, Tensor], tile: Tile) -> tuple[Part, ...] | str:
     """The tiles of a step for one device, or the sentence why its DMA cannot bring them."""
-    found = parts(step, tensors, tile)
+    found = parts(step, tensors, tile, device.dma.unit_bytes)
     if isinstance(found, str):
         return found
     for part in found:

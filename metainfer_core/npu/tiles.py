@@ -56,8 +56,16 @@ def extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     return rule.extent(step, tensors, axis) if rule is not None else f"No rule cuts {step.kernel} into tiles."
 
 
-def parts(step: Step, tensors: Tensors, tile: Tile) -> tuple[Part, ...] | str:
-    """The tiles of a step in order, or the sentence why it cannot be cut so."""
+def parts(step: Step, tensors: Tensors, tile: Tile, unit_bytes: int = 1) -> tuple[Part, ...] | str:
+    """The tiles of a step in order, or the sentence why it cannot be cut so.
+
+    Args:
+        step: The kernel call.
+        tensors: By name.
+        tile: How to cut it.
+        unit_bytes: What the edges of runs should be multiples of. A tile then takes more input rows than it needs,
+            where that makes its runs begin and end so.
+    """
     found, rule = extent(step, tensors, tile.axis), _rule(step)
     if isinstance(found, str) or rule is None:
         return str(found)
@@ -66,13 +74,15 @@ def parts(step: Step, tensors: Tensors, tile: Tile) -> tuple[Part, ...] | str:
     if tile.size % found.multiple:
         return f"Its {tile.axis} are kept {found.multiple} together: {tile.size} is no multiple of that."
     starts = range(0, found.size, tile.size)
-    return tuple(rule.part(step, tensors, tile.axis, start, min(tile.size, found.size - start)) for start in starts)
+    return tuple(
+        rule.part(step, tensors, tile.axis, start, min(tile.size, found.size - start), unit_bytes) for start in starts
+    )
 
 
 @dataclass(frozen=True)
 class _Rule:
     extent: Callable[[Step, Tensors, Axis], Extent | str]
-    part: Callable[[Step, Tensors, Axis, int, int], Part]
+    part: Callable[[Step, Tensors, Axis, int, int, int], Part]
 
 
 def _rule(step: Step) -> _Rule | None:
@@ -134,8 +144,10 @@ def _conv_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     return Extent(p["filters"], p["block"] if step.kernel.startswith("conv2d_rows") else FILTERS_TOGETHER)
 
 
-def _conv_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
-    return (_conv_rows if axis == "rows" else _conv_channels)(step, tensors, first, count)
+def _conv_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
+    if axis == "rows":
+        return _conv_rows(step, tensors, first, count, unit_bytes)
+    return _conv_channels(step, tensors, first, count)
 
 
 def _conv_channels(step: Step, tensors: Tensors, first: int, count: int) -> Part:
@@ -172,9 +184,11 @@ def _channels_of(tensor: Tensor, first: int, count: int) -> Block:
     return _run(tensor, first, count, tensor.shape[1], axis=1)
 
 
-def _conv_rows(step: Step, tensors: Tensors, first: int, count: int) -> Part:
+def _conv_rows(step: Step, tensors: Tensors, first: int, count: int, unit_bytes: int) -> Part:
     p = step.params
-    start, end, pad_top = _window(p, first, count)
+    start, end, pad_top = _window(
+        p, first, count, _rows_together(p["width"] * _bytes(tensors, step.inputs[0]), unit_bytes)
+    )
     planes_in = p["batch"] * p["groups"] * p["channels"]
     planes_out = p["batch"] * p["groups"] * p["filters"]
     params = {**p, "height": end - start, "out_height": count, "pad_top": pad_top}
@@ -183,12 +197,22 @@ def _conv_rows(step: Step, tensors: Tensors, first: int, count: int) -> Part:
     return Part(params, (source, *(None for _ in step.inputs[1:])), (result,))
 
 
-def _window(p: Mapping[str, Any], first: int, count: int) -> tuple[int, int, int]:
-    """First and one past the last input row under some output rows, and the rows of padding above them."""
+def _rows_together(row_bytes: int, unit_bytes: int) -> int:
+    """So many rows end where a run may end."""
+    return unit_bytes // math.gcd(unit_bytes, row_bytes)
+
+
+def _window(p: Mapping[str, Any], first: int, count: int, together: int) -> tuple[int, int, int]:
+    """First and one past the last input row for some output rows, and the rows of padding above the first.
+
+    Both edges are multiples of `together`, except the end of the image. Rows that no output needs count as negative
+    padding.
+    """
     top = first * p["stride_height"] - p["pad_top"]
     reach = (count - 1) * p["stride_height"] + (p["kernel_height"] - 1) * p["dilation_height"] + 1
-    start = min(max(0, top), p["height"] - 1)
-    return start, max(start + 1, min(p["height"], top + reach)), start - top
+    start = min(max(0, top), p["height"] - 1) // together * together
+    end = -(-max(start + 1, top + reach) // together) * together
+    return start, min(p["height"], end), start - top
 
 
 def _rows_of(planes: int, height: int, width: int, first: int, count: int, element: int) -> Block:
@@ -206,7 +230,7 @@ def _gemm_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     return Extent(step.params["rows"]) if axis == "rows" else Extent(step.params["columns"], step.params["block"])
 
 
-def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
+def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
     p, result = step.params, tensors[step.outputs[0]]
     width = _bytes(tensors, step.outputs[0])
     if axis == "rows":
@@ -237,7 +261,7 @@ def _pool_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     return Extent(step.params["planes" if axis == "channels" else "out_height"])
 
 
-def _pool_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
+def _pool_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
     p = step.params
     widths = [_bytes(tensors, name) for name in (step.inputs[0], step.outputs[0])]
     rest = tuple(None for _ in step.inputs[1:])
@@ -250,7 +274,7 @@ def _pool_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int)
             )
         )
         return Part({**p, "planes": count}, (source, *rest), (target,))
-    start, end, pad_top = _window(p, first, count)
+    start, end, pad_top = _window(p, first, count, _rows_together(p["width"] * widths[0], unit_bytes))
     is_last = end == p["height"]
     params = {
         **p,
@@ -268,7 +292,7 @@ def _mean_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     return Extent(step.params["rows"]) if axis == "channels" else "A mean is cut along channels."
 
 
-def _mean_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
+def _mean_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
     columns = step.params["columns"]
     source, target = Block((count, columns), first * columns, count * columns), Block((count,), first, count)
     return Part({**step.params, "rows": count}, (source,), (target,))
@@ -286,7 +310,7 @@ def _conversion_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str
     return Extent(p["channels"])
 
 
-def _conversion_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
+def _conversion_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
     p, widths = step.params, [_bytes(tensors, name) for name in (step.inputs[0], step.outputs[0])]
     if axis == "elements":
         source, target = (Block((count,), first * width, count * width) for width in widths)
@@ -305,12 +329,12 @@ def _elements_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     if axis != "elements":
         return "An elementwise step is cut along elements."
     p = step.params
-    if "left_step" in p and (p["rank"] != 1 or p["left_step"][0] != 1 or p["right_step"][0] != 1):
+    if "left_step" in p and (p["rank"] != 1 or {p["left_step"][0], p["right_step"][0]} - {0, 1}):
         return "One of its inputs is repeated along an axis: its elements do not lie side by side."
     return Extent(p["shape"][0] if "left_step" in p else p["count"])
 
 
-def _elements_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int) -> Part:
+def _elements_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
     p = step.params
     params = {**p, "shape": (count, *p["shape"][1:])} if "left_step" in p else {**p, "count": count}
 
@@ -318,8 +342,8 @@ def _elements_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: 
         width = _bytes(tensors, name)
         return Block((count,), first * width, count * width)
 
-    varying = 2 if "left_step" in p else 1
-    inputs = tuple(run(name) if index < varying else None for index, name in enumerate(step.inputs))
+    steps = (p["left_step"][0], p["right_step"][0]) if "left_step" in p else (1,)  # 0: one number for all
+    inputs = tuple(run(name) if index < len(steps) and steps[index] else None for index, name in enumerate(step.inputs))
     return Part(params, inputs, (run(step.outputs[0]),))
 
 

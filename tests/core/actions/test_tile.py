@@ -90,7 +90,7 @@ def test_what_cannot_be_cut_so_is_refused(action: Action, reason: str):
 def test_rows_that_dma_cannot_begin_at_are_refused_with_the_field():
     spec = chip(ROOM, {"alignment_bytes": 128})
     found = refusal(KIND, adapted(WIDE, spec), spec, tile(axis="rows", size=4)) or ""
-    assert "DMA cannot move a tile of x.quantized. It has runs of 80 bytes, no multiple of 128" in found
+    assert "DMA cannot move a tile of y.quantized. It has runs of 64 bytes, no multiple of 128" in found
     assert "(dma.alignment_bytes)" in found
 
 

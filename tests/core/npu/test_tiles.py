@@ -35,6 +35,7 @@ MODELS = {
     "mean": "(float[1,14,5,5] x, float[14,14,1,1] w_a) => (float[1,14,1,1] y) {"
     "[c] s = Conv (x, w_a) [n] y = GlobalAveragePool (s) }",
     "add": "(float[1,6,5,7] x, float[1,6,5,7] z) => (float[1,6,5,7] y) { [n] y = Add (x, z) }",
+    "times one number": "(float[1,6,5,7] x, float[1] z) => (float[1,6,5,7] y) { [n] y = Mul (x, z) }",
     "sigmoid": "(float[1,6,5,7] x) => (float[1,6,5,7] y) { [n] y = Sigmoid (x) }",
 }
 FLOATS = {"data_types": ("int8", "float32"), "macs_per_cycle": {"int8": 64, "float32": 16}}
@@ -80,6 +81,37 @@ def test_tiles_have_the_bits_of_the_whole(name: str, kinds: tuple[str, ...]) -> 
     assert cut >= 1 or (name, kinds) in {
         ("mean", ()),
     }
+
+
+WINDOWS = {
+    "conv": "(float[1,6,12,12] x, float[8,6,3,3] w_a) => (float[1,8,12,12] y) {"
+    "[n] y = Conv <pads = [1, 1, 1, 1]> (x, w_a) }",
+    "conv by two": "(float[1,6,16,8] x, float[8,6,3,3] w_a) => (float[1,8,8,4] y) {"
+    "[n] y = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w_a) }",
+    "depthwise": "(float[1,6,12,12] x, float[6,1,5,5] w_a) => (float[1,6,12,12] y) {"
+    "[n] y = Conv <group = 6, pads = [2, 2, 2, 2]> (x, w_a) }",
+    "max pool": "(float[1,6,16,6] x) => (float[1,6,16,6] y) {"
+    "[n] y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x) }",
+    "padded average": "(float[1,6,16,6] x) => (float[1,6,16,6] y) {"
+    "[n] y = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1> (x) }",
+}
+
+
+@pytest.mark.parametrize("kinds", [STRUCTURE, ()], ids=["int8", "float32"])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_rows_that_are_taken_for_alignment_alone_change_nothing(name: str, kinds: tuple[str, ...]) -> None:
+    strict = chip(1 << 20, {"alignment_bytes": 16, "max_transfer_bytes": None}, **FLOATS)
+    model = adapted(f"one {WINDOWS[name]}", strict, kinds)
+    program = lower(model).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    tensors = {tensor.name: tensor for tensor in program.tensors}
+    tile = Tile(axis="rows", size=8 if name != "conv by two" else 4)
+    aligned, plain = parts(step, tensors, tile, unit_bytes=16), parts(step, tensors, tile)
+    assert isinstance(aligned, tuple)
+    assert isinstance(plain, tuple)
+    assert [one.inputs[0] for one in aligned] != [one.inputs[0] for one in plain] or kinds == ()
+    assert all(one.inputs[0] and one.inputs[0].offset % 16 == 0 for one in aligned)
+    assert same_bits(model, *planned(model, strict, Asked(tiles={"n": tile})), runs=3)
 
 
 @pytest.mark.slow
