@@ -13,7 +13,8 @@ from metainfer_core.errors import InputError, UnsupportedError
 
 READABLE = "PDF, register workbooks (.xlsx, .csv), CMSIS-SVD and device trees (.dts, .dtsi, .dtb) are read."
 
-_SAMPLE_BYTES = 1 << 16
+SAMPLE_BYTES = 1 << 16
+"""First bytes that are looked at."""
 _OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
     (b"MZ", "a Windows program"),
     (b"\x7fELF", "a Linux program"),
@@ -126,7 +127,7 @@ def _first_bytes(path: Path) -> tuple[int, bytes]:
         if not path.is_file():
             raise InputError(f"{path}: this is not a file.", "A document was expected.", "Give the path of a file.")
         with path.open("rb") as file:
-            return path.stat().st_size, file.read(_SAMPLE_BYTES)
+            return path.stat().st_size, file.read(SAMPLE_BYTES)
     except OSError as error:
         raise InputError(
             f"{path}: the document cannot be read.",
@@ -138,6 +139,14 @@ def _first_bytes(path: Path) -> tuple[int, bytes]:
 
 
 def _kind(path: Path, start: bytes) -> Kind:
+    return kind_by_start(path, start) or _kind_of_archive(path)
+
+
+def kind_by_start(path: Path, start: bytes) -> Kind | None:
+    """What a document is by its first bytes, or None for an archive, whose table of contents tells more.
+
+    Nothing is opened. Raises InputError, which begins with `path`, when it is nothing that is read.
+    """
     if not start.strip(b"\x00 \t\r\n"):
         raise InputError(f"{path}: the document is empty.", READABLE, "Get the file again.")
     if b"%PDF-" in start[:1024]:
@@ -145,7 +154,7 @@ def _kind(path: Path, start: bytes) -> Kind:
     if start.startswith(b"\xd0\x0d\xfe\xed"):
         return "device-tree-blob"
     if start.startswith(b"PK\x03\x04"):
-        return _kind_of_archive(path)
+        return None
     for magic, name in _OTHER_KINDS:
         if start.startswith(magic):
             raise InputError(f"{path}: this is {name}.", READABLE, "Give a document of one of these kinds.")

@@ -16,9 +16,13 @@ from studio.manual_keeping import draw_keeping
 from studio.plain_words import error_words, plain_words
 from studio.session import person
 from studio.texts import text
-from studio.uploads import ENDINGS, UPLOAD_LIMIT_MEGABYTES, read_into_draft, take_in
+from studio.uploads import ENDINGS, UPLOAD_LIMIT_MEGABYTES, check_upload, read_into_draft, take_in
 from studio.workspace import WorkspaceFile, workspace_files
 
+OFFERED = [*ENDINGS, "application/pdf"]
+"""What the browser offers to choose. With a media type in it Streamlit leaves the names to us: it would break the page
+off at a name that no browser sends, where `check_upload` says what is wrong with it.
+"""
 _ABOUT_THE_DOCUMENT = re.compile(r"data|sheet|datasheet|ds|trm|manual|reference|technical|user|guide|brief|rev\w*|en")
 
 
@@ -42,7 +46,7 @@ def _give(manuals: list[WorkspaceFile]) -> None:
         with left:
             uploaded = st.file_uploader(
                 text("manuals_upload"),
-                type=list(ENDINGS),
+                type=OFFERED,
                 accept_multiple_files=True,
                 max_upload_size=UPLOAD_LIMIT_MEGABYTES,
                 key=f"uploads-{st.session_state.get('batch', 0)}",
@@ -69,6 +73,8 @@ def _give(manuals: list[WorkspaceFile]) -> None:
                 st.caption(text("manuals_read_first"))
         if pressed:
             try:
+                for file in uploaded:  # all are looked at before one is kept
+                    check_upload(file.name, file.getvalue())
                 kept = [take_in(file.name, file.getvalue()) for file in uploaded]
                 read_into_draft(chip, [file.path for file in chosen], kept, person())
             except MetaInferError as error:

@@ -13,6 +13,7 @@ import typer
 from hwdoc_ingest.sample.command import sample_files
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
+from studio.uploads import UPLOAD_LIMIT_MEGABYTES
 from studio.window import browser, show
 from studio.workspace import choose_workspace
 
@@ -55,7 +56,7 @@ def commands(app: typer.Typer) -> None:
             "client.toolbarMode": "minimal",
             "client.showErrorDetails": "none",
             "client.showErrorLinks": "false",
-            "server.maxUploadSize": 512,
+            "server.maxUploadSize": UPLOAD_LIMIT_MEGABYTES,
             "runner.postScriptGC": "false",  # all windows wait while a large model's objects are looked at
         }
         flags = [f"--{name}={value}" for name, value in options.items()]

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from hwdoc_ingest.read_document import SAMPLE_BYTES, kind_by_start
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, write_bytes
 from metainfer_core.spec.yaml_file import parse_spec
@@ -15,13 +16,35 @@ from studio.jobs import Job, Order, start
 from studio.workspace import folder_for, hidden_folder
 
 ENDINGS = ("pdf", "xlsx", "csv", "svd", "dts", "dtsi", "dtb")
-UPLOAD_LIMIT_MEGABYTES = 500
+UPLOAD_LIMIT_MEGABYTES = 256
+"""Of one file that comes through the browser, which the server holds in memory; what lies in the workspace may have
+twice as much.
+"""
 _CHIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 
 
 def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
     """Keeps an upload in quarantine under a name that is safe; raises InputError where it cannot be taken."""
-    stem, dot, ending = name.rsplit("/", 1)[-1].rpartition(".")
+    check_upload(name, data)
+    stem, _, ending = name.rsplit("/", 1)[-1].rpartition(".")
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100] or "document"
+    path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe}.{ending.lower()}"
+    write_bytes(path, data, "upload", mode=0o600)
+    return path
+
+
+def check_upload(name: str, data: bytes) -> None:
+    """Looks at name, size and first bytes; raises InputError where no document can be meant.
+
+    Nothing that is uploaded is opened in the server's own process: the rest is seen when a job reads it.
+    """
+    if ":" in name:
+        raise InputError(
+            f"{name}: a document's name has no colon.",
+            "Windows takes what follows it for a hidden part of the file: a program can be named like a document.",
+            "Rename it.",
+        )
+    _, dot, ending = name.rsplit("/", 1)[-1].rpartition(".")
     if not dot or ending.lower() not in ENDINGS:
         fix = f"Give one of: {', '.join(ENDINGS)}."
         raise InputError(f"{name}: this is no kind of document that is read.", fix=fix)
@@ -30,13 +53,10 @@ def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
     if len(data) > UPLOAD_LIMIT_MEGABYTES * MEBIBYTE:
         raise InputError(
             f"{name}: the file is too large.",
-            f"It has {len(data):,} bytes; at most {UPLOAD_LIMIT_MEGABYTES} MiB are read.",
-            "Give the pages that matter.",
+            f"It has {len(data):,} bytes; at most {UPLOAD_LIMIT_MEGABYTES} MiB come through the browser.",
+            "Give the pages that matter, or put the file into the workspace's folder.",
         )
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100] or "document"
-    path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe}.{ending.lower()}"
-    write_bytes(path, data, "upload", mode=0o600)
-    return path
+    kind_by_start(Path(name), data[:SAMPLE_BYTES])
 
 
 def take_in_spec(name: str, data: bytes, workspace: Path | None = None) -> Path:

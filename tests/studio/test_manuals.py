@@ -58,19 +58,19 @@ def test_an_upload_is_read_by_a_job_and_only_then_becomes_a_manual(tmp_path, mon
 
 
 def test_a_hostile_upload_stays_in_quarantine_and_says_why(tmp_path):
-    path = take_in("../../evil name.pdf", b"MZ this is a program", tmp_path)
+    path = take_in("../../evil name.pdf", b"%PDF-1.7 and nothing", tmp_path)
     assert path.parent.parent == tmp_path / ".studio" / "quarantine"
     assert path.name == "evil_name.pdf"
     read_into_draft("tarn", [], [path], "ada", tmp_path)
     job = ended(tmp_path)
     assert job.state == "failed"
-    assert "this is a Windows program" in job.error.what
+    assert "the PDF cannot be opened" in job.error.what
     assert files_of("manual", tmp_path) == ()
     assert files_of("draft", tmp_path) == ()
 
 
 def test_of_several_uploads_those_that_can_be_read_become_manuals(tmp_path):
-    good, bad = take_in("good.svd", SVD, tmp_path), take_in("bad.pdf", b"MZ this is a program", tmp_path)
+    good, bad = take_in("good.svd", SVD, tmp_path), take_in("bad.pdf", b"%PDF-1.7 and nothing", tmp_path)
     read_into_draft("tarn", [], [good, bad], "ada", tmp_path)
     job = ended(tmp_path)
     assert job.state == "failed"
@@ -83,9 +83,10 @@ def test_of_several_uploads_those_that_can_be_read_become_manuals(tmp_path):
     ("name", "data", "why"),
     [
         ("a.exe", b"1", "no kind of document"),
-        ("name.exe:x.pdf.exe", b"1", "no kind of document"),
+        ("name.exe:x.pdf", b"1", "has no colon"),
         ("pdf", b"1", "no kind of document"),
         ("a.pdf", b"", "the file is empty"),
+        ("a.pdf", b"MZ this is a program", "this is a Windows program"),
     ],
 )
 def test_uploads_that_are_not_taken(tmp_path, name, data, why):
