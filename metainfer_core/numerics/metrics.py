@@ -75,11 +75,7 @@ def output_effect(
     codes = actual if quantization is not None else None
     x = np.asarray(reference, np.float64)
     y = _real(actual, quantization) if quantization is not None else np.asarray(actual, np.float64)
-    same = (x == y) | (np.isnan(x) & np.isnan(y))
-    finite = np.isfinite(x) & np.isfinite(y)
-    broken = ~finite & ~same
-    signal, seen = np.where(np.isfinite(x), x, 0.0), np.where(np.isfinite(y), y, 0.0)
-    error = np.where(same | ~finite, 0.0, seen - signal)
+    signal, seen, error, broken = _apart(x, y)
     by_channel = _by_channel(signal), _by_channel(error), _by_channel(broken)
     figures = [_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True)]
     worst = min(range(len(figures)), key=lambda channel: _order(figures[channel]))
@@ -104,6 +100,21 @@ def output_effect(
         not_finite=int(broken.sum()),
         cosine=_cosine(signal, seen) if not broken.any() else None,
     )
+
+
+def sqnr_by_channel(reference: np.ndarray, actual: np.ndarray) -> tuple[float | None, ...]:
+    """Signal-to-noise of each channel of an output in decibels, None where it has no error; shapes as above."""
+    signal, _, error, broken = _apart(np.asarray(reference, np.float64), np.asarray(actual, np.float64))
+    by_channel = _by_channel(signal), _by_channel(error), _by_channel(broken)
+    return tuple(_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True))
+
+
+def _apart(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What can be reckoned with of both, the error between them, and where one is broken and the other is not so."""
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    finite = np.isfinite(x) & np.isfinite(y)
+    signal, seen = np.where(np.isfinite(x), x, 0.0), np.where(np.isfinite(y), y, 0.0)
+    return signal, seen, np.where(same | ~finite, 0.0, seen - signal), ~finite & ~same
 
 
 def _real(codes: np.ndarray, quantization: Quantization) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lower import Lowered
-from metainfer_core.numerics.metrics import OutputEffect, output_effect
+from metainfer_core.numerics.metrics import OutputEffect, output_effect, sqnr_by_channel
 from metainfer_core.numerics.program import Tensor
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.verify.reference import run_every_tensor
@@ -17,6 +17,8 @@ from metainfer_core.verify.samples import Feeds
 
 DIVERGED_DB = 20.0
 """A layer with a channel below this signal-to-noise ratio is said to diverge: one part in ten is noise."""
+MOST_CHANNELS = 4096
+"""Channels whose figures a report keeps one by one."""
 
 
 def compare_layers(model: ir.Model, lowered: Lowered, feeds: tuple[Feeds, ...]) -> tuple[Layer, ...]:
@@ -59,7 +61,18 @@ def _rows(
             seen.add(original)
             stacked = np.stack([array.reshape(expected[0].shape) for array in values])
             figures = output_effect(original, np.stack(expected), stacked)
-            yield Layer(node_id=makers[original], tensor=name, precision=tensor.element_type, figures=figures)
+            several = 1 < figures.channels <= MOST_CHANNELS
+            yield Layer(
+                node_id=makers[original],
+                tensor=name,
+                precision=tensor.element_type,
+                figures=figures,
+                channels_db=_rounded(sqnr_by_channel(np.stack(expected), stacked)) if several else (),
+            )
+
+
+def _rounded(ratios: tuple[float | None, ...]) -> tuple[float | None, ...]:
+    return tuple(round(ratio, 2) if ratio is not None else None for ratio in ratios)
 
 
 def _original(name: str, reference: Mapping[str, np.ndarray]) -> str | None:

@@ -52,18 +52,25 @@ def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidat
 
 
 def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
-    """What people compare: the time predicted on the spec, and in words accuracy, size and broken limits."""
+    """What people compare: the time predicted on the spec; accuracy, size and broken limits in words and in figures."""
     total = candidate.estimate.total
+    figures: dict[str, Any] = {
+        "integer_nodes": candidate.integer_nodes,
+        "moved_bytes": candidate.moved_bytes,
+        "within_budget": not candidate.broken,
+    }
     if candidate.effect is None:
         accuracy = "cannot run"
     else:
         worst = worst_sqnr_db(candidate.effect)
         accuracy = "no error" if worst == float("inf") else f"at least {worst:.1f} dB"
+        figures |= {"exact": True} if worst == float("inf") else {"exact": False, "sqnr_db": round(worst, 2)}
     words = [accuracy, f"{candidate.integer_nodes} nodes in INT8", f"{candidate.moved_bytes:,} bytes moved"]
     words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
     return {
         "name": candidate.name,
         **({"predicted_ms": [round(total.low / 1000, 6), round(total.high / 1000, 6)]} if total is not None else {}),
         "accuracy": "; ".join(words),
+        **figures,
         "chosen": chosen,
     }

@@ -36,6 +36,13 @@ class Candidate(Value):
     predicted_ms: tuple[float, float] | None = None
     """Low and high end, on the spec; None where the spec lacks what a prediction needs."""
     accuracy: str = ""
+    exact: bool | None = None
+    """Measured: whether no output moved at all; None where it cannot run, or the policy does not say."""
+    sqnr_db: float | None = None
+    """Measured: the lowest signal-to-noise of any output; None where nothing moved, or nothing is said."""
+    integer_nodes: int | None = None
+    moved_bytes: int | None = None
+    within_budget: bool | None = None
     chosen: bool = False
 
 
@@ -84,6 +91,8 @@ class Layer(Value):
     tensor: str
     precision: str
     figures: OutputEffect
+    channels_db: tuple[float | None, ...] = ()
+    """Signal-to-noise of each channel, None where it has no error; empty where there are too many to keep."""
 
 
 class Difference(Value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metainfer_core.numerics.metrics import LOWEST_DB, OutputEffect, output_effect
+from metainfer_core.numerics.metrics import LOWEST_DB, OutputEffect, output_effect, sqnr_by_channel
 from metainfer_core.numerics.program import Quantization
 
 
@@ -93,6 +93,19 @@ def test_signal_to_noise_and_worst_channel_by_hand() -> None:
     assert found.worst_channel_sqnr_db == pytest.approx(20.0)
     assert found.sqnr_db == pytest.approx(10 * np.log10(2 / 0.01))
     assert found.max_abs_error == pytest.approx(0.1)
+
+
+def test_every_channel_has_a_figure_of_its_own() -> None:
+    reference = np.ones((2, 1, 4, 8))
+    actual = reference.copy()
+    actual[:, :, 1] += 0.1
+    actual[:, :, 2] = -reference[:, :, 2]
+    actual[0, 0, 3, 0] = np.nan
+    found = sqnr_by_channel(reference, actual)
+    assert found == pytest.approx((None, 20.0, 10 * np.log10(1 / 4), LOWEST_DB), nan_ok=False)
+    figures = output_effect("y", reference, actual)
+    assert (figures.worst_channel, figures.worst_channel_sqnr_db) == (3, found[3])
+    assert sqnr_by_channel(np.ones((2, 5)), np.full((2, 5), 1.1)) == pytest.approx((20.0,))
 
 
 def test_constant_channel_of_the_reference_is_not_dead() -> None:

@@ -76,6 +76,11 @@ def test_a_block_goes_all_the_way() -> None:
     assert policy.candidates[0]["chosen"] is True
     assert policy.candidates[0]["name"].startswith("int8 on cpu, weights by ")
     assert {candidate["name"] for candidate in policy.candidates} >= {"float32"}
+    best, plain = policy.candidates[0], next(each for each in policy.candidates if each["name"] == "float32")
+    assert f"at least {best['sqnr_db']:.1f} dB; {best['integer_nodes']} nodes in INT8" in best["accuracy"]
+    assert f"{best['moved_bytes']:,} bytes moved" in best["accuracy"]
+    assert (best["exact"], best["within_budget"], plain["integer_nodes"]) == (False, True, 0)
+    assert plain["moved_bytes"] > best["moved_bytes"]
     assert policy.warnings[0].startswith("No data was given")
     adapted = apply(model, spec, policy)
     assert quality(model, adapted) > 20
