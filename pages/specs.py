@@ -11,7 +11,7 @@ from metainfer_core.spec.diff import Change, diff
 from studio.chip_drawing import chip_drawing
 from studio.choices import say_if_lost
 from studio.core_words import core_words
-from studio.crops import crop_of
+from studio.crops import crop_of, source_is_purged
 from studio.markup import draw, draw_style
 from studio.picture import draw_picture
 from studio.plain_words import error_words, plain_words
@@ -189,8 +189,10 @@ def _fields(found: Shelved) -> None:
     crop = crop_of(found.spec, field.path)
     if crop:
         draw("crop", crop=crop)
+    elif field.is_assumed:
+        st.caption(plain_words(field.source))
     else:
-        st.caption(plain_words(field.source) if field.is_assumed else text("spec_no_page"))
+        st.caption(text("spec_page_purged" if source_is_purged(found.spec, field.path) else "spec_no_page"))
 
 
 def _findings(found: Shelved, today: datetime.date) -> None:

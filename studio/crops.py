@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
-from studio.documents import document_with
+from metainfer_core.explain.explanation import place_of
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from studio.documents import document_with, is_purged
 from studio.page_picture import DPI
 from studio.page_routes import document_link
 
@@ -29,13 +30,13 @@ class Crop:
 
 def crop_of(spec: HardwareSpec, field: str) -> Crop | None:
     """The place of a spec value, or None where it has none on a page of a manual in the workspace."""
-    found = _provenance(spec, field)
-    if found is None or found.box is None or not isinstance(found.page, int):
+    place = place_of(spec, field)
+    if place is None:
         return None
-    source = spec.sources.get(found.source)
-    if source is None or document_with(source.document_digest) is None:
+    digest, found = place
+    if found.box is None or not isinstance(found.page, int) or document_with(digest) is None:
         return None
-    link = document_link(source.document_digest)
+    link = document_link(digest)
     scale = DPI / 72
     left, top, right, bottom = (edge * scale for edge in found.box)
     cut_left = max(0.0, (left + right - WIDTH) / 2)
@@ -52,17 +53,11 @@ def crop_of(spec: HardwareSpec, field: str) -> Crop | None:
             round(right - left + 8, 1),
             round(bottom - top + 8, 1),
         ),
-        caption=f"{source.title}, page {found.page}",
+        caption=f"{spec.sources[found.source].title}, page {found.page}",
     )
 
 
-def _provenance(spec: HardwareSpec, field: str) -> Provenance | None:
-    """Of the value itself, or of the nearest one above it; an assumed value has none."""
-    parts = field.split(".")
-    for length in range(len(parts), 0, -1):
-        path = ".".join(parts[:length])
-        if path in spec.assumed:
-            return None
-        if path in spec.provenance:
-            return spec.provenance[path]
-    return None
+def source_is_purged(spec: HardwareSpec, field: str) -> bool:
+    """Whether the document that a value was read from was removed from the workspace on purpose."""
+    found = place_of(spec, field)
+    return found is not None and is_purged(found[0])

@@ -46,11 +46,12 @@ TEXTS_OF_KEEPING: dict[str, dict[str, str]] = {
     "desk_page_purged": {
         "en": "The document was purged: its page can no longer be shown. Digest, value and box stay.\n\n{text}"
     },
+    "spec_page_purged": {"en": "The document was purged: its page can no longer be shown. Value and digest stay."},
     # Backups
     "backup_where": {"en": "File to write, best on another disk"},
     "backup_do": {"en": "Save"},
     "backup_title": {"en": "Backup to {file}"},
     "backup_hint": {
-        "en": "All work in one file, while others go on. It is restored by `meta-infer workspace restore`."
+        "en": "Back up: all work in one file, while others go on. `meta-infer workspace restore` brings it back."
     },
 }

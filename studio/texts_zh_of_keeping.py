@@ -35,9 +35,10 @@ TEXTS_ZH_OF_KEEPING: dict[str, str] = {
     "keep_purge_left": "以下位置仍有其文字或图片：{names}。请自行查看。",
     "keep_purged": "{name} 已于 {day} 由 {person} 清除",
     "desk_page_purged": "文档已清除：无法再显示其页面。摘要、数值和位置框保留。\n\n{text}",
+    "spec_page_purged": "文档已清除：无法再显示其页面。数值和摘要保留。",
     # Backups
     "backup_where": "要写入的文件，最好在另一块磁盘上",
     "backup_do": "保存",
     "backup_title": "备份到 {file}",
-    "backup_hint": "备份：全部工作存入一个文件，用 `meta-infer workspace restore` 恢复。",
+    "backup_hint": "备份：全部工作存入一个文件，其他人可继续工作；用 `meta-infer workspace restore` 恢复。",
 }

@@ -19,6 +19,7 @@ from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.values import sha256
 from review_store import manual_purge
 from review_store.backup import KEPT_HIDDEN
@@ -28,6 +29,7 @@ from review_store.manual_purge import purge, traces_of
 from review_store.workspace import default_person, now
 from studio import job, jobs
 from studio.backup import backup_order
+from studio.crops import crop_of, source_is_purged
 from studio.desk_data import View, desk_data
 from studio.documents import document_with
 from studio.plain_words import plain_words
@@ -250,3 +252,22 @@ def test_a_backup_is_a_job(tmp_path, monkeypatch):
     assert made.answer()["faults"] == []
     assert (tmp_path / "w.backup").stat().st_size > 1000
     assert text("backup_title", file="w.backup") == made.order.title
+
+
+def test_the_specs_screen_says_purged(tmp_path, monkeypatch):
+    digest = write_manual(tmp_path / "manuals" / "chip.pdf")
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "chip_v1.0.0.yaml").write_text(
+        "name: chip\nversion: 1.0.0\nmemories:\n  sram:\n    kind: sram\n    size_bytes: 524288\n"
+        f"sources:\n  m:\n    title: Manual\n    document_digest: {digest}\n"
+        "provenance:\n  memories.sram.size_bytes:\n    source: m\n    page: 1\n    box: [72, 80, 200, 100]\n"
+    )
+    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
+    spec = read_spec(tmp_path / "specs" / "chip_v1.0.0.yaml")
+    field = "memories.sram.size_bytes"
+    assert crop_of(spec, field).caption == "Manual, page 1"
+    assert not source_is_purged(spec, field)
+    purge(tmp_path, traces_of(tmp_path, digest), False, "ada", AT)
+    assert crop_of(spec, field) is None
+    assert source_is_purged(spec, field)
+    assert not source_is_purged(spec, "memories.sram.kind")
