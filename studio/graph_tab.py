@@ -14,7 +14,7 @@ from metainfer_core.graph.groups import GroupTree, group_nodes
 from studio.address import text_to_address
 from studio.choices import short_reference
 from studio.graph_policy import SeenWith, policy_for
-from studio.graph_view import GraphDesk, draw_graph, take, told
+from studio.graph_view import GraphDesk, draw_graph, take_told
 from studio.graph_view_colours import COLOURS, actions_on, painting
 from studio.graph_view_scene import Scene, Unfolded, scene
 from studio.marks import risk_mark, state_mark
@@ -37,11 +37,10 @@ def draw_graph_tab(
     """
     tree = tree_of(found)
     desk = _desk(found, tree)
-    before = desk.picked
-    for event in told(desk):
-        take(desk, tree, event)
-    if desk.picked != before:
+    take_told(desk, tree)
+    if desk.picked != desk.agreed:
         st.session_state["node"] = st.query_params["node"] = desk.picked
+        desk.agreed = desk.picked
     left, right = st.columns([5, 2], gap="medium")
     with right:
         seen = policy_for(model, spec)
@@ -91,15 +90,16 @@ def scene_of(job_id: str, view: Unfolded, _tree: GroupTree) -> Scene:
 
 
 def _desk(found: Reading, tree: GroupTree) -> GraphDesk:
-    """What this window knows of one graph; at first, and from other screens, the address names the node."""
+    """What this window knows of one graph; the address and other parts of the screen can name a node too."""
     key = "graph_" + hashlib.sha256(found.job_id.encode()).hexdigest()[:10]
     desks: dict[str, GraphDesk] = st.session_state.setdefault("graph_desks", {})
     if key not in desks:
         desks[key] = GraphDesk(key)
     desk = desks[key]
     named = st.session_state.get("node", st.query_params.get("node", ""))
-    if named != desk.picked and named in tree.home and not told(desk):
+    if named not in (desk.agreed, desk.picked):
         desk.show(tree, named)
+        desk.agreed = desk.picked
     return desk
 
 

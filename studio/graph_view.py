@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,12 +71,15 @@ class GraphDesk:
     view: Unfolded = field(default_factory=Unfolded)
     picked: str = ""
     """Id of the node that was picked last."""
+    agreed: str = ""
+    """The one that the rest of the screen knows of."""
     acknowledged: int = 0
     """Number of the last event that was taken."""
     go: tuple[int, str] = (0, "")
     """How often the picture was moved to a box, and to which last."""
     found: tuple[str, tuple[int, ...]] = ("", ())
     """Words that were looked for, and the nodes that have them in their names."""
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def show(self, tree: GroupTree, node_id: str) -> None:
         """Opens the groups around a node, picks it and moves the picture to it."""
@@ -86,8 +90,19 @@ class GraphDesk:
         self.go = (self.go[0] + 1, f"n{tree.position[node_id]}")
 
 
-def told(desk: GraphDesk) -> tuple[Told, ...]:
-    """The events that are not acknowledged yet, in order; `take` acknowledges them."""
+def take_told(desk: GraphDesk, tree: GroupTree) -> tuple[Told, ...]:
+    """Takes the events that were not taken yet, in order; gives them.
+
+    A run of the script that is being broken off can overlap the next one: under the lock, each event is taken once.
+    """
+    with desk.lock:
+        events = _told(desk)
+        for event in events:
+            take(desk, tree, event)
+    return events
+
+
+def _told(desk: GraphDesk) -> tuple[Told, ...]:
     state = st.session_state.get(desk.key)
     said = state.get("said") if isinstance(state, Mapping) else None
     outbox = said.get("outbox") if isinstance(said, Mapping) else None

@@ -3,6 +3,8 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from metainfer_core.graph.summary import NodeSummary
+
 BRANCHES, STEPS = 4, 9
 
 
@@ -38,3 +40,24 @@ def branching(count, names=None):
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return made.SerializeToString()
+
+
+def chain(count):
+    """What is known of the nodes of a chain, each reading the one before."""
+    return [
+        NodeSummary(
+            id=f"n{at}",
+            op_type="Relu",
+            macs=0,
+            flops=0,
+            input_bytes=0,
+            output_bytes=0,
+            parameter_bytes=0,
+            moved_bytes=0,
+            live_bytes=0,
+            output_shapes=((1,),),
+            element_type="float32",
+            reads=(f"n{at - 1}",) if at else (),
+        )
+        for at in range(count)
+    ]

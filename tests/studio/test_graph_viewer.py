@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 from serving import served
@@ -24,7 +25,7 @@ def meta(page, name):
     return re.findall(rf'<meta name="{name}" content="([^"]*)">', page)
 
 
-def test_the_page_neither_calls_out_nor_asks(get):
+def test_fault_15_the_page_neither_calls_out_nor_asks(get):
     status, headers, body = get(netron_link(NAME))
     page = body.decode()
     assert status == 200
@@ -37,7 +38,7 @@ def test_the_page_neither_calls_out_nor_asks(get):
     assert get("/netron/browser.js")[0] == 200
 
 
-def test_a_link_opens_one_model_and_nothing_else(get):
+def test_fault_18_a_link_opens_one_model_and_nothing_else(get):
     (file,) = meta(get(netron_link(NAME))[2].decode(), "file")
     token = file.split("/")[1]
     for path, status in (
@@ -52,7 +53,15 @@ def test_a_link_opens_one_model_and_nothing_else(get):
         assert get(path)[0] == status, path
 
 
-def test_only_models_of_the_workspace_are_given_out(get):
+def test_fault_18_a_link_is_answered_for_two_days_and_then_refused(get, monkeypatch):
+    link, now = netron_link(NAME), time.time()
+    (file,) = meta(get(link)[2].decode(), "file")
+    for days, status in ((0, 200), (1, 200), (2, 403), (400, 403)):
+        monkeypatch.setattr("time.time", lambda days=days: now + 86_400 * days)
+        assert (get(link)[0], get(f"/netron/{file}")[0]) == (status, status), days
+
+
+def test_fault_18_only_models_of_the_workspace_are_given_out(get):
     for name in ("trust.json", "../outside.onnx", "gone.onnx", "/etc/passwd"):
         token = netron_link(name).rsplit("=", 1)[1]
         assert get(f"/netron/model/{token}/{name}")[0] == 404, name
