@@ -89,7 +89,7 @@ def _arguments(*words: str) -> Iterator[None]:
 
 # Action kinds -------------------------------------------------------------------------------------------------------
 
-LAWS = ("channel_region", "decompositions", "integer_laws", "integer_operators", "legality", "stored_tensors", "units")
+LAWS = ("channel_region", "decompositions", "half_laws", "integer_laws", "integer_operators", "legality", "stored_tensors", "units")
 """Modules of metainfer_core/actions whose sentences several kinds use."""
 
 

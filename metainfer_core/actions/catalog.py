@@ -9,6 +9,7 @@ from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
+from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
@@ -28,6 +29,7 @@ KINDS: tuple[ActionKind, ...] = (
     PadChannels(),
     KeepFloat(),
     Quantize(),
+    HalfPrecision(),
     TileKind(),
     Prefetch(),
     Place(),

@@ -38,7 +38,11 @@ TargetLatency = Annotated[
     float | None, typer.Option("--target-latency-ms", min=0.0, max=1e9, help="Goal for the time predicted on the spec.")
 ]
 PrecisionOption = Annotated[
-    Precision, typer.Option("--precision", help="Least precision that is proposed: int8, or float32 to change none.")
+    Precision,
+    typer.Option(
+        "--precision",
+        help="Least precision that is proposed: int8, fp16 (also bf16, where a unit has it), or float32 for none.",
+    ),
 ]
 Mode = Annotated[SearchMode, typer.Option("--search-mode", help="What counts most.")]
 MinSqnr = Annotated[

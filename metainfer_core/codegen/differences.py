@@ -15,14 +15,14 @@ from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, Re
 from metainfer_core.verify.report import Difference
 from metainfer_core.verify.unstaged import unstaged
 
-CONVERSIONS = ("quantize", "dequantize", "requantize")
+CONVERSIONS = ("quantize", "dequantize", "requantize", "narrow", "widen")
 """Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm")
 """Kinds that let one step compute several nodes."""
 REPLACING = ("decompose", "split")
 """Kinds that put several nodes in the place of one; the names of the pieces begin with its name and a dot."""
-UNIT_CHOOSING = ("fuse", "quantize", "keep_float", "decompose")
+UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
 FORMS = ("", ".quantized", ".dequantized")
 """What a tensor's name may end in when it is stored in another form."""
@@ -74,6 +74,7 @@ def differences(
     backward = (
         _uncovered(built),
         _unapproved_precision(actions, built),
+        _unapproved_half(actions, built),
         _unapproved_fusion(actions, built),
         unapproved_staging(actions, realised),
     )
@@ -162,10 +163,29 @@ def _float(action: Action, built: Built) -> Iterator[Difference]:
         if not steps:
             yield _difference(action, node, "a float32 step", "no step computes it")
         for step in steps:
-            narrow = [tensor for tensor in built.activations(step) if tensor.granularity is not None]
+            narrow = [tensor for tensor in built.activations(step) if tensor.granularity or _is_half(tensor)]
             if narrow and not step.kernel.startswith(CONVERSIONS):
                 got = f"{step.kernel} on {narrow[0].element_type} ({narrow[0].name})"
                 yield _difference(action, node, "a float32 step", got)
+
+
+def _half(action: Action, built: Built) -> Iterator[Difference]:
+    """Each node runs on the approved 16-bit floats, and on nothing wider."""
+    wanted = action.params.get("format", "float16")
+    for node in action.nodes:
+        steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
+        if not steps:
+            yield _difference(action, node, f"a {wanted} step", "no step computes it")
+        for step in steps:
+            floats = [tensor for tensor in built.activations(step) if "float" in tensor.element_type]
+            other = [tensor for tensor in floats if tensor.element_type != wanted]
+            if other or not floats:
+                got = f"{step.kernel} on {other[0].element_type} ({other[0].name})" if other else step.kernel
+                yield _difference(action, node, f"a {wanted} step", got)
+
+
+def _is_half(tensor: RealisedTensor) -> bool:
+    return tensor.element_type in ("float16", "bfloat16")
 
 
 def _covered(action: Action, built: Built) -> Iterator[Difference]:
@@ -226,6 +246,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
     "fuse": _in_one_step,
     "quantize": _quantized,
+    "half_precision": _half,
     "keep_float": _float,
     "decompose": _covered,
     "split": _in_parts,
@@ -274,6 +295,23 @@ def _unapproved_precision(actions: Sequence[Action], built: Built) -> Iterator[D
         for node in step.node_ids:
             if node in built.op_types and node not in approved and built.is_quantized(step):
                 yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on quantized values")
+
+
+def _unapproved_half(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
+    """No node runs on 16-bit floats unless an action, or the model itself, says so."""
+    if "Cast" in built.op_types.values() or any(_is_half(built.tensors[name]) for name in built.graph.inputs):
+        return  # the model may hold them itself
+    approved = {node for action in actions if action.kind == "half_precision" for node in action.nodes}
+    approved |= _wholes(approved, actions)
+    groups = _joined(actions, built)
+    approved |= set().union(*(groups[node] for node in approved if node in groups))
+    for step in built.graph.steps:
+        narrow = next((tensor for tensor in built.activations(step) if _is_half(tensor)), None)
+        if narrow is None or step.kernel.startswith(CONVERSIONS):
+            continue
+        for node in step.node_ids:
+            if node in built.op_types and node not in approved:
+                yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on {narrow.element_type}")
 
 
 def _unapproved_fusion(actions: Sequence[Action], built: Built) -> Iterator[Difference]:

@@ -12,7 +12,7 @@ import jinja2
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.tables import table
-from metainfer_core.numerics.program import ELEMENT_BYTES, Program, Step
+from metainfer_core.numerics.program import ELEMENT_BYTES, HALF_FLOATS, Program, Step
 from metainfer_core.numerics.signatures import Signature, headers, params_initializer, signature
 from metainfer_core.numerics.toolchain import KERNEL_FLAGS
 
@@ -28,6 +28,8 @@ C_TYPES = {
     "int32": ("int32_t", "%d"),
     "int64": ("long long", "%lld"),
     "bool": ("uint8_t", "%u"),
+    "float16": ("uint16_t", "%u"),
+    "bfloat16": ("uint16_t", "%u"),
 }
 
 
@@ -99,6 +101,7 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
         "link_flags": backend.link_flags,
         "feeds_units": backend.feeds_units,
         "parts": parts,
+        "has_half": any(tensor.element_type in HALF_FLOATS for tensor in program.tensors),
         "input_tensors": _ports(program, program.inputs),
         "output_tensors": _ports(program, program.outputs),
         "weights_bytes": plan.weights_bytes,

@@ -22,7 +22,9 @@ WEIGHTS_SECTION = ".metainfer_weights"
 MAGIC = b"metainf1"
 ABSENT = 0xFFFFFFFF
 NOWHERE = 0xFFFFFFFFFFFFFFFF
-ELEMENT_TYPES: tuple[ElementType, ...] = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool")
+ELEMENT_TYPES: tuple[ElementType, ...] = (
+    "float32", "int8", "uint8", "int16", "int32", "int64", "bool", "float16", "bfloat16",
+)  # fmt: skip
 
 HEADER = struct.Struct("<8s 2I 6I 2I 2I 2Q")
 ARENA = struct.Struct("<Q 2I")

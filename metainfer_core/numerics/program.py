@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+import ml_dtypes  # noqa: F401  numpy knows the word bfloat16 from it
+
 from metainfer_core.values import JsonMap, Value
 
-ElementType = Literal["float32", "int8", "uint8", "int16", "int32", "int64", "bool"]
-ELEMENT_BYTES: dict[str, int] = {"float32": 4, "int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1}
+ElementType = Literal["float32", "int8", "uint8", "int16", "int32", "int64", "bool", "float16", "bfloat16"]
+ELEMENT_BYTES: dict[str, int] = {
+    "float32": 4, "int8": 1, "uint8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "float16": 2, "bfloat16": 2,
+}  # fmt: skip
+HALF_FLOATS = ("float16", "bfloat16")
+FLOATS = ("float32", *HALF_FLOATS)
 
 
 class Quantization(Value):

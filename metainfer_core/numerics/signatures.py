@@ -177,7 +177,8 @@ def _argument(text: str) -> Argument:
     if match is None:
         raise DefectError(f"A kernel has an argument that cannot be read: {text!r}.")
     role: Role = "input" if match[1] else ("scratch" if match[4] == "scratch" else "output")
-    return Argument(match[4], match[2], role, match[3] is not None)
+    c_type = f"mi::{match[2]}" if match[2][0].isupper() else match[2]  # a type of the kernels' own
+    return Argument(match[4], c_type, role, match[3] is not None)
 
 
 SIGNATURES: Mapping[str, Signature] = _read_headers()

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.metrics import OutputEffect, output_effect, sqnr_by_channel
-from metainfer_core.numerics.program import Tensor
+from metainfer_core.numerics.program import HALF_FLOATS, Tensor
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.verify.reference import run_every_tensor
 from metainfer_core.verify.report import Layer
@@ -86,7 +86,7 @@ def _original(name: str, reference: Mapping[str, np.ndarray]) -> str | None:
 def _real(array: np.ndarray, tensor: Tensor) -> np.ndarray:
     """The real numbers that the integers of a quantized tensor stand for."""
     if tensor.quantization is None:
-        return array
+        return array.astype(np.float32) if tensor.element_type in HALF_FLOATS else array
     shape = [1] * array.ndim
     if tensor.quantization.axis is not None:
         shape[tensor.quantization.axis] = -1

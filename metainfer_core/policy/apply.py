@@ -10,7 +10,17 @@ from metainfer_core.actions.action import Action
 from metainfer_core.actions.catalog import KINDS, kind
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import computes_on_integers
-from metainfer_core.actions.rewiring import FROM, FUSED_WITH, INTEGER, KEEP_FLOAT, UNIT, nodes_by_id
+from metainfer_core.actions.rewiring import (
+    CONVERSION,
+    FROM,
+    FUSED_WITH,
+    HALF,
+    INTEGER,
+    KEEP_FLOAT,
+    UNIT,
+    nodes_by_id,
+    readers,
+)
 from metainfer_core.actions.stored_tensors import CONVERSIONS
 from metainfer_core.actions.units import has_data_type, reads_floats, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
@@ -18,7 +28,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
-FORBIDDEN_BY_SENSITIVITY = ("fuse", "quantize")
+FORBIDDEN_BY_SENSITIVITY = ("fuse", "quantize", "half_precision")
 """Kinds that the reviewers' `precision_sensitive: true` on an action forbids."""
 
 
@@ -97,9 +107,16 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
         if _is_integer_by_neighbours_alone(node):
             node.metadata_props[KEEP_FLOAT] = "1"
     for node in model.graph:
-        if node.op_type not in CONVERSIONS:
+        if node.op_type not in CONVERSIONS and CONVERSION not in node.metadata_props:
             leader = known.get(node.metadata_props.get(FUSED_WITH, "")) or node
-            _locate(node, leader.metadata_props.get(UNIT), "int8" if computes_on_integers(leader) else "float32", spec)
+            data_type = node.metadata_props.get(HALF, "int8" if computes_on_integers(leader) else "float32")
+            _locate(node, leader.metadata_props.get(UNIT), data_type, spec)
+    for node in model.graph:
+        if CONVERSION in node.metadata_props:  # the unit that computes in 16-bit floats also converts them
+            near = (node.inputs[0].producer() if node.inputs[0] else None, *readers(node.outputs[0]))
+            half = next((other for other in near if other is not None and HALF in other.metadata_props), None)
+            if half is not None and UNIT in half.metadata_props:
+                node.metadata_props[UNIT] = half.metadata_props[UNIT]
     for node in model.graph:
         if node.op_type in CONVERSIONS:
             asked_by = known.get(node.metadata_props.get(FROM, ""))

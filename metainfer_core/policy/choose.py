@@ -14,6 +14,7 @@ from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.summary import summarise
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.policy.half_search import formats
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
@@ -53,13 +54,14 @@ def choose(
         overfull: The memory that the planner cannot fit an adapted model into, where there is one.
 
     Raises:
-        UnsupportedError: The model as it is has an operator without a kernel, or the precision has no kernels.
+        UnsupportedError: The model as it is has an operator without a kernel, or no unit has the precision.
     """
-    if objective.precision is Precision.FP16:
+    if objective.precision is Precision.FP16 and not formats(spec):
+        fields = ", ".join(f"compute_units.{name}.data_types" for name in sorted(spec.compute_units))
         raise UnsupportedError(
-            "Precision fp16 is not available.",
-            "Kernels exist for float32 and INT8.",
-            "Use --precision int8 or float32.",
+            "The chip has no 16-bit floats.",
+            f"No unit of {spec.name} lists float16 or bfloat16 ({fields or 'compute_units'}).",
+            "Use --precision int8 or float32, or add the data type to the spec with its source.",
         )
     tools = Tools(
         measure=lambda adapted: measure(reference, adapted, samples),

@@ -158,6 +158,10 @@ class ComputeUnit(Value):
     """Width in which products are summed."""
     saturates: bool | None = None
     """Whether the accumulator saturates (true) or wraps (false)."""
+    float16_accumulator: Literal["float16", "float32"] | None = None
+    """Type in which products of float16 are summed; unset: taken for float16, the narrower one."""
+    flushes_denormals: bool | None = None
+    """Whether 16-bit floats below the least normal number become zero."""
     pair_sum_bits: int | None = None
     """Bits that hold the sum of two neighbouring products before it joins the accumulator, saturating; activations
     count from 0 to 255 there. 16 on x86 processors without VNNI (instruction PMADDUBSW); unset: no such narrowing."""

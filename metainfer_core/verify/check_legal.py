@@ -24,6 +24,9 @@ class Violation(Value):
 CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
 """Writing numbers in another way, where integer and float steps meet: part of each unit that has integers."""
 
+LOW = ("int8", "uint8", "int16", "float16", "bfloat16")
+"""Element types below float32."""
+
 Law = Callable[[RealisedGraph, HardwareSpec, Mapping[str, str]], Iterator[tuple[str, str]]]
 
 
@@ -55,6 +58,8 @@ def unit_runs_operator(
     """A unit runs only the operators that its table allows."""
     for step in realised.steps:
         unit = spec.compute_units.get(step.unit or "")
+        if step.kernel.startswith(("narrow", "widen")):
+            continue  # between float32 and 16-bit floats: part of each unit that has them
         for node_id in step.node_ids if unit else ():
             op_type = op_types.get(node_id)
             if unit and op_type not in (None, *CONVERSIONS) and not unit.operators.runs(str(op_type)):
@@ -103,7 +108,7 @@ def sensitive_layers_stay_float(
     tensors = _by_name(realised)
     for step in realised.steps:
         for node_id in set(step.node_ids) & set(spec.sensitive_layers):
-            low = [name for name in step.outputs if name in tensors and tensors[name].element_type in ("int8", "uint8")]
+            low = [name for name in step.outputs if name in tensors and tensors[name].element_type in LOW]
             if low:
                 yield node_id, f"{low[0]} is {tensors[low[0]].element_type} (sensitive_layers)."
 

@@ -53,8 +53,25 @@ class KeepFloat(ActionKind):
             action = self.because(model, spec, candidate, *found)
             yield self.refusal(model, spec, action) or action
 
-    def because(self, model: ir.Model, spec: HardwareSpec, target: ir.Node, cause: Cause, reason: Reason) -> Action:
-        """The action for one node with its reason; also for reasons that are measured elsewhere."""
+    def because(
+        self,
+        model: ir.Model,
+        spec: HardwareSpec,
+        target: ir.Node,
+        cause: Cause,
+        reason: Reason,
+        instead_of: str = "INT8",
+    ) -> Action:
+        """The action for one node with its reason; also for reasons that are measured elsewhere.
+
+        Args:
+            model: As it is now.
+            spec: The hardware.
+            target: The node that stays in float32.
+            cause: Which sort of reason it is.
+            reason: The reason.
+            instead_of: The precision that was turned down.
+        """
         unit = unit_for(spec, target.op_type, "float32")
         group = (target, *followers(target))
         return Action(
@@ -63,7 +80,7 @@ class KeepFloat(ActionKind):
             params={"cause": cause, **({"target_hw": unit} if isinstance(unit, str) else {})},
             why=(reason,),
             constraint=f"{unit} runs {target.op_type} in float32." if isinstance(unit, str) else "",
-            alternatives=(Alternative(option="INT8", reason=reason.claim),),
+            alternatives=(Alternative(option=instead_of, reason=reason.claim),),
         )
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:

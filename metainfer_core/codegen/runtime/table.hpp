@@ -33,7 +33,8 @@ struct ArenaRow {
 
 // Values of TensorRow::element_type.
 constexpr uint32_t FLOAT32 = 0, INT8 = 1, UINT8 = 2, INT16 = 3, INT32 = 4, INT64 = 5, BOOL = 6;
-constexpr size_t ELEMENT_BYTES[] = {4, 1, 1, 2, 4, 8, 1};
+constexpr uint32_t FLOAT16 = 7, BFLOAT16 = 8;
+constexpr size_t ELEMENT_BYTES[] = {4, 1, 1, 2, 4, 8, 1, 2, 2};
 
 struct TensorRow {
     uint64_t size_bytes;
@@ -85,6 +86,12 @@ template <>
 struct ElementType<int32_t> { static constexpr uint32_t value = INT32; };
 template <>
 struct ElementType<int64_t> { static constexpr uint32_t value = INT64; };
+struct Float16;  // kernels/half.hpp
+struct BFloat16;
+template <>
+struct ElementType<Float16> { static constexpr uint32_t value = FLOAT16; };
+template <>
+struct ElementType<BFloat16> { static constexpr uint32_t value = BFLOAT16; };
 
 // Whether two texts are equal, at compile time.
 constexpr bool same_text(const char* one, const char* other) {

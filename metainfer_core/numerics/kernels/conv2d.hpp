@@ -8,6 +8,7 @@
 // (float32: fused multiply-add, so one rounding each). Padding takes part as zero (int8: as the zero point).
 #pragma once
 #include "activation.hpp"
+#include "half.hpp"
 #include "requantize.hpp"
 #include "vector.hpp"
 
@@ -26,9 +27,11 @@ struct Conv2dParams {
     int32_t band_rows;      // output rows in a band
     int32_t block;          // conv2d_rows only: filters that are packed together; a multiple of 16
     int32_t scratch_bytes;  // 0: read the input in place
-    int32_t activation;     // float32 only
+    int32_t activation;     // floats only
     float alpha, beta;
     int32_t input_zero_point, output_zero_point, low, high;  // int8 only
+    int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 constexpr int32_t FILTER_BLOCK = 4;
@@ -224,45 +227,63 @@ MI_INLINE void for_blocks(const Conv2dParams p, int32_t rows, Block block) {
     }
 }
 
-// weights: [group][filter / 4][channel][kernel row][kernel column][4], filled up with zeros.
-MI_KERNEL void conv2d_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
-                              float* output, float* scratch) {
+// float32 reads a 1x1 convolution's input in place; 16-bit floats are widened in scratch, and each block of weights
+// behind the band.
+template <class Vector, class Element>
+MI_INLINE void conv2d_floats(const Conv2dParams p, const Element* input, const Element* weights, const float* bias,
+                             Element* output, float* scratch) {
     const Band band(p);
     const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
     const int64_t block = int64_t{FILTER_BLOCK} * p.channels * p.kernel_height * p.kernel_width;
-    const bool in_place = p.scratch_bytes == 0;
+    const bool in_place = sizeof(Element) == 4 && p.scratch_bytes == 0;
+    float* wide_weights = scratch + int64_t{p.channels} * band.rows * band.row;
     for (int32_t image = 0; image < p.batch * p.groups; ++image) {
         const int32_t group = image % p.groups;
-        const float* source = input + image * p.channels * in_plane;
-        float* target = output + image * p.filters * out_plane;
+        const Element* source = input + image * p.channels * in_plane;
+        Element* target = output + image * p.filters * out_plane;
         for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
             const int32_t rows = minimum(p.band_rows, p.out_height - first);
             if (!in_place) {
                 for (int32_t channel = 0; channel < p.channels; ++channel) {
                     for (int32_t y = 0; y < band.rows; ++y) {
                         if (!is_read(y % p.stride_height, p.kernel_height, p.dilation_height, p.stride_height)) continue;
-                        copy_phases<1>(p, band, {input_row(p, source + channel * in_plane, first, y)}, 0.0f,
+                        copy_phases<1>(p, band, {input_row(p, source + channel * in_plane, first, y)}, Element{},
                                        scratch + int64_t{channel * band.rows + y} * band.row);
                     }
                 }
             }
-            const float* base = in_place ? source + int64_t{first} * p.width : scratch;
+            const float* base = in_place ? reinterpret_cast<const float*>(source) + int64_t{first} * p.width : scratch;
             const int64_t plane = in_place ? in_plane : int64_t{band.rows} * band.row;
             const int32_t row = in_place ? p.width : band.row;
             for_blocks(p, rows, [&](int32_t filter, int32_t begin, int32_t end) {
                 const float* start = bias + group * p.filters + filter;
                 const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
-                conv2d_vectors<1, Float, float, float>(
-                    p, p.channels, plane, row, band.columns, base, weights + number * block, begin, end,
-                    minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
-                    [start](int32_t f) { return start[f]; },
-                    [&p](int32_t, float* sums, float* finished, int32_t count) {
+                conv2d_vectors<1, Vector, float, float>(
+                    p, p.channels, plane, row, band.columns, base, widened(weights + number * block, block, wide_weights),
+                    begin, end, minimum(FILTER_BLOCK, p.filters - filter),
+                    target + filter * out_plane + first * p.out_width, [start](int32_t f) { return start[f]; },
+                    [&p](int32_t, float* sums, Element* finished, int32_t count) {
                         activate(p.activation, p.alpha, p.beta, sums, count);
-                        for (int32_t i = 0; i < count; ++i) finished[i] = sums[i];
+                        for (int32_t i = 0; i < count; ++i) narrow(sums[i], p.flush, finished + i);
                     });
             });
         }
     }
+}
+
+// weights: [group][filter / 4][channel][kernel row][kernel column][4], filled up with zeros.
+MI_KERNEL void conv2d_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
+                              float* output, float* scratch) {
+    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void conv2d_float16(const Conv2dParams p, const Float16* input, const Float16* weights, const float* bias,
+                              Float16* output, float* scratch) {
+    if (p.half_sums) return conv2d_floats<HalfSums>(p, input, weights, bias, output, scratch);
+    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void conv2d_bfloat16(const Conv2dParams p, const BFloat16* input, const BFloat16* weights, const float* bias,
+                               BFloat16* output, float* scratch) {
+    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
 }
 
 // weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.

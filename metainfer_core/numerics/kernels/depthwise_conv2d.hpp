@@ -53,31 +53,50 @@ MI_INLINE void depthwise_row(const Conv2dParams p, const Band& band, const Value
     }
 }
 
-// groups = input channels; filters = output channels of each. weights: [output channel][kernel row][kernel column].
-MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams p, const float* input, const float* weights,
-                                        const float* bias, float* output, float* scratch) {
+template <class Vector, class Element>
+MI_INLINE void depthwise_floats(const Conv2dParams p, const Element* input, const Element* weights, const float* bias,
+                                Element* output, float* scratch) {
     const Band band(p);
     const int32_t taps = p.kernel_height * p.kernel_width;
+    float* wide_weights = scratch + int64_t{band.rows} * band.row;
     for (int32_t plane = 0; plane < p.batch * p.groups; ++plane) {
-        const float* source = input + int64_t{plane} * p.height * p.width;
+        const Element* source = input + int64_t{plane} * p.height * p.width;
         for (int32_t first = 0; first < p.out_height; first += p.band_rows) {
             for (int32_t y = 0; y < band.rows; ++y) {
-                copy_phases<1>(p, band, {input_row(p, source, first, y)}, 0.0f, scratch + int64_t{y} * band.row);
+                copy_phases<1>(p, band, {input_row(p, source, first, y)}, Element{}, scratch + int64_t{y} * band.row);
             }
             for (int32_t filter = 0; filter < p.filters; ++filter) {
                 const int32_t channel = plane % p.groups * p.filters + filter;
+                const float* weight = widened(weights + int64_t{channel} * taps, taps, wide_weights);
                 for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
-                    float* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
-                    depthwise_row<1, Float>(p, band, scratch + int64_t{y - first} * p.stride_height * band.row,
-                                            weights + channel * taps, bias[channel], target,
-                                            [&](float* sums, float* finished, int32_t count) {
-                                                activate(p.activation, p.alpha, p.beta, sums, count);
-                                                for (int32_t i = 0; i < count; ++i) finished[i] = sums[i];
-                                            });
+                    Element* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
+                    depthwise_row<1, Vector>(p, band, scratch + int64_t{y - first} * p.stride_height * band.row,
+                                             weight, bias[channel], target,
+                                             [&](float* sums, Element* finished, int32_t count) {
+                                                 activate(p.activation, p.alpha, p.beta, sums, count);
+                                                 for (int32_t i = 0; i < count; ++i) {
+                                                     narrow(sums[i], p.flush, finished + i);
+                                                 }
+                                             });
                 }
             }
         }
     }
+}
+
+// groups = input channels; filters = output channels of each. weights: [output channel][kernel row][kernel column].
+MI_KERNEL void depthwise_conv2d_float32(const Conv2dParams p, const float* input, const float* weights,
+                                        const float* bias, float* output, float* scratch) {
+    depthwise_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void depthwise_conv2d_float16(const Conv2dParams p, const Float16* input, const Float16* weights,
+                                        const float* bias, Float16* output, float* scratch) {
+    if (p.half_sums) return depthwise_floats<HalfSums>(p, input, weights, bias, output, scratch);
+    depthwise_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void depthwise_conv2d_bfloat16(const Conv2dParams p, const BFloat16* input, const BFloat16* weights,
+                                         const float* bias, BFloat16* output, float* scratch) {
+    depthwise_floats<Float>(p, input, weights, bias, output, scratch);
 }
 
 // Kernel rows come in pairs: scratch holds (input row, input row + dilation) side by side.

@@ -1,6 +1,7 @@
 // One value at a time: unary functions, binary operators with broadcasting, choice and casts.
 #pragma once
 #include "activation.hpp"
+#include "half.hpp"
 #include "vector.hpp"
 
 namespace mi {
@@ -8,6 +9,7 @@ namespace mi {
 struct UnaryParams {
     int32_t count;
     float alpha, beta;  // of the activations that have them
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 // Shapes are collapsed when the model is lowered: a step of 0 repeats the operand along that axis.
@@ -15,8 +17,9 @@ struct BinaryParams {
     int32_t rank;
     int32_t shape[6];
     int32_t left_step[6], right_step[6];
-    int32_t activation;  // float32 outputs only
+    int32_t activation;  // float outputs only
     float alpha, beta;
+    int32_t flush;  // 16-bit floats only: see narrow
 };
 
 struct WhereParams {
@@ -73,6 +76,32 @@ MI_INLINE void binary(const BinaryParams p, const Input* left, const Input* righ
     });
 }
 
+template <class Half, class Function>
+MI_INLINE void unary_half(const UnaryParams p, const Half* input, Half* output, Function function) {
+    for (int32_t i = 0; i < p.count; ++i) narrow(function(input[i]), p.flush, output + i);
+}
+
+constexpr int32_t HALF_CHUNK = 64;
+
+// As `binary`, with the results of HALF_CHUNK elements in float32 until they are stored.
+template <class Half, class Function>
+MI_INLINE void binary_half(const BinaryParams p, const Half* left, const Half* right, Half* output, Function function) {
+    const int32_t count = p.shape[p.rank - 1];
+    const int32_t left_step = p.left_step[p.rank - 1], right_step = p.right_step[p.rank - 1];
+    for_each_row(p.rank, p.shape, p.left_step, p.right_step, [&](int64_t to, int64_t from_left, int64_t from_right) {
+        for (int32_t first = 0; first < count; first += HALF_CHUNK) {
+            const int32_t size = minimum(HALF_CHUNK, count - first);
+            float results[HALF_CHUNK];
+            for (int32_t i = 0; i < size; ++i) {
+                results[i] = function(left[from_left + int64_t{first + i} * left_step],
+                                      right[from_right + int64_t{first + i} * right_step]);
+            }
+            activate(p.activation, p.alpha, p.beta, results, size);
+            for (int32_t i = 0; i < size; ++i) narrow(results[i], p.flush, output + to + first + i);
+        }
+    });
+}
+
 template <class Function>
 MI_INLINE void binary_float32(const BinaryParams p, const float* left, const float* right, float* output,
                               Function function) {
@@ -126,6 +155,12 @@ MI_INLINE T to_integer(float x) {
 #define MI_UNARY(name, expression)                                                        \
     MI_KERNEL_IN_PLACE void name##_float32(const UnaryParams p, const float* input, float* output) { \
         unary(p, input, output, [&p](float x) { return expression; });                    \
+    }                                                                                     \
+    MI_KERNEL_IN_PLACE void name##_float16(const UnaryParams p, const Float16* input, Float16* output) { \
+        unary_half(p, input, output, [&p](float x) { return expression; });               \
+    }                                                                                     \
+    MI_KERNEL_IN_PLACE void name##_bfloat16(const UnaryParams p, const BFloat16* input, BFloat16* output) { \
+        unary_half(p, input, output, [&p](float x) { return expression; });               \
     }
 MI_UNARY(relu, relu(x))
 MI_UNARY(clip, clip(x, p.alpha, p.beta))
@@ -158,6 +193,14 @@ MI_UNARY(mish, mish(x))
 #define MI_BINARY(name, expression)                                                                              \
     MI_KERNEL_IN_PLACE void name##_float32(const BinaryParams p, const float* left, const float* right, float* output) { \
         binary_float32(p, left, right, output, [](float a, float b) { return expression; });                     \
+    }                                                                                                            \
+    MI_KERNEL_IN_PLACE void name##_float16(const BinaryParams p, const Float16* left, const Float16* right,      \
+                                           Float16* output) {                                                    \
+        binary_half(p, left, right, output, [](float a, float b) { return expression; });                        \
+    }                                                                                                            \
+    MI_KERNEL_IN_PLACE void name##_bfloat16(const BinaryParams p, const BFloat16* left, const BFloat16* right,   \
+                                            BFloat16* output) {                                                  \
+        binary_half(p, left, right, output, [](float a, float b) { return expression; });                        \
     }
 MI_BINARY(add, a + b)
 MI_BINARY(sub, a - b)
@@ -239,6 +282,7 @@ MI_KERNEL_IN_PLACE void isnan_float32(const UnaryParams p, const float* input, u
         });                                                                                                        \
     }
 MI_WHERE(8)
+MI_WHERE(16)
 MI_WHERE(32)
 MI_WHERE(64)
 #undef MI_WHERE

@@ -11,10 +11,12 @@ namespace mi {
 struct GemmParams {
     int32_t rows, columns, depth;
     int32_t block;          // columns that are packed together; a multiple of 16
-    int32_t scratch_bytes;  // int8 only
-    int32_t activation;     // float32 only
+    int32_t scratch_bytes;  // not for float32
+    int32_t activation;     // floats only
     float alpha, beta;
     int32_t output_zero_point, low, high;  // int8 only
+    int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 
@@ -101,15 +103,31 @@ MI_INLINE void gemm(const Input* input, int32_t rows, int64_t input_row, int32_t
     }
 }
 
+template <class Vector, class Element>
+MI_INLINE void gemm_floats(const GemmParams p, const Element* input, const Element* weights, const float* bias,
+                           Element* output, float* scratch) {
+    const float* wide = widened(input, int64_t{p.rows} * p.depth, scratch);
+    gemm<1, Vector>(wide, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias,
+                    [&](int32_t row, int32_t column, float* sums, int32_t count) {
+                        activate(p.activation, p.alpha, p.beta, sums, count);
+                        Element* target = output + int64_t{row} * p.columns + column;
+                        for (int32_t i = 0; i < count; ++i) narrow(sums[i], p.flush, target + i);
+                    });
+}
+
 // weights: [column / block][depth][block], filled up with zeros.
 MI_KERNEL void gemm_float32(const GemmParams p, const float* input, const float* weights, const float* bias,
                             float* output) {
-    gemm<1, Float>(input, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias,
-                   [&](int32_t row, int32_t column, float* sums, int32_t count) {
-                       activate(p.activation, p.alpha, p.beta, sums, count);
-                       float* target = output + int64_t{row} * p.columns + column;
-                       for (int32_t i = 0; i < count; ++i) target[i] = sums[i];
-                   });
+    gemm_floats<Float>(p, input, weights, bias, output, nullptr);
+}
+MI_KERNEL void gemm_float16(const GemmParams p, const Float16* input, const Float16* weights, const float* bias,
+                            Float16* output, float* scratch) {
+    if (p.half_sums) return gemm_floats<HalfSums>(p, input, weights, bias, output, scratch);
+    gemm_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void gemm_bfloat16(const GemmParams p, const BFloat16* input, const BFloat16* weights, const float* bias,
+                             BFloat16* output, float* scratch) {
+    gemm_floats<Float>(p, input, weights, bias, output, scratch);
 }
 
 // weights: [column / block][depth / 2][block][2], filled up with zeros. bias holds -input_zero_point * (sum of the
@@ -147,7 +165,7 @@ MI_INLINE void pixels_to_rows(const Conv2dParams p, const Source* input, Source 
                     for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
                         const int32_t x = out_x * p.stride_width - p.pad_left + kx * p.dilation_width;
                         const bool inside = y >= 0 && y < p.height && x >= 0 && x < p.width;
-                        *target++ = inside ? plane[y * p.width + x] : padding;
+                        *target++ = static_cast<Target>(inside ? plane[y * p.width + x] : padding);
                     }
                 }
             }
@@ -156,20 +174,37 @@ MI_INLINE void pixels_to_rows(const Conv2dParams p, const Source* input, Source 
     }
 }
 
+template <class Vector, class Element>
+MI_INLINE void conv2d_rows_floats(const Conv2dParams p, const Element* input, const Element* weights, const float* bias,
+                                  Element* output, float* scratch) {
+    const int32_t depth = p.channels * p.kernel_height * p.kernel_width, pixels = p.out_height * p.out_width;
+    for (int32_t image = 0; image < p.batch; ++image) {
+        pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width, Element{}, depth, scratch);
+        Element* target = output + int64_t{image} * p.filters * pixels;
+        gemm<1, Vector>(scratch, pixels, depth, p.filters, depth, p.block, weights, bias,
+                        [&](int32_t pixel, int32_t filter, float* sums, int32_t count) {
+                            activate(p.activation, p.alpha, p.beta, sums, count);
+                            for (int32_t i = 0; i < count; ++i) {
+                                narrow(sums[i], p.flush, target + int64_t{filter + i} * pixels + pixel);
+                            }
+                        });
+    }
+}
+
 // The convolution of conv2d_float32 for few output pixels and one group: filters in the lanes; the same sums in the
 // same order. weights as for gemm_float32, depth = channels * kernel height * kernel width, packed by p.block.
 MI_KERNEL void conv2d_rows_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
                                    float* output, float* scratch) {
-    const int32_t depth = p.channels * p.kernel_height * p.kernel_width, pixels = p.out_height * p.out_width;
-    for (int32_t image = 0; image < p.batch; ++image) {
-        pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width, 0.0f, depth, scratch);
-        float* target = output + int64_t{image} * p.filters * pixels;
-        gemm<1, Float>(scratch, pixels, depth, p.filters, depth, p.block, weights, bias,
-                       [&](int32_t pixel, int32_t filter, float* sums, int32_t count) {
-                           activate(p.activation, p.alpha, p.beta, sums, count);
-                           for (int32_t i = 0; i < count; ++i) target[int64_t{filter + i} * pixels + pixel] = sums[i];
-                       });
-    }
+    conv2d_rows_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void conv2d_rows_float16(const Conv2dParams p, const Float16* input, const Float16* weights,
+                                   const float* bias, Float16* output, float* scratch) {
+    if (p.half_sums) return conv2d_rows_floats<HalfSums>(p, input, weights, bias, output, scratch);
+    conv2d_rows_floats<Float>(p, input, weights, bias, output, scratch);
+}
+MI_KERNEL void conv2d_rows_bfloat16(const Conv2dParams p, const BFloat16* input, const BFloat16* weights,
+                                    const float* bias, BFloat16* output, float* scratch) {
+    conv2d_rows_floats<Float>(p, input, weights, bias, output, scratch);
 }
 
 // The same in int8; weights as for gemm_int8.
@@ -198,6 +233,9 @@ struct MatmulParams {
     int32_t left_step, right_step;  // elements from one batch to the next; 0: the same matrix for all
     int32_t activation;
     float alpha, beta;
+    int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
+    int32_t scratch_bytes;  // 16-bit floats only: one row of sums
 };
 
 // The product of two matrices that are both computed at run time, row-major.
@@ -217,6 +255,41 @@ MI_KERNEL void matmul_float32(const MatmulParams p, const float* left, const flo
             activate(p.activation, p.alpha, p.beta, y, p.columns);
         }
     }
+}
+
+// The same in 16 bits; scratch holds the sums of one row.
+template <class Half>
+MI_INLINE void matmul_half(const MatmulParams p, const Half* left, const Half* right, Half* output, float* scratch) {
+    for (int32_t image = 0; image < p.batch; ++image) {
+        for (int32_t row = 0; row < p.rows; ++row) {
+            const Half* a = left + int64_t{image} * p.left_step + int64_t{row} * p.depth;
+            const Half* b = right + int64_t{image} * p.right_step;
+            Half* y = output + (int64_t{image} * p.rows + row) * p.columns;
+            for (int32_t column = 0; column < p.columns; ++column) scratch[column] = 0.0f;
+            for (int32_t k = 0; k < p.depth; ++k, b += p.columns) {
+                const float value = a[k];
+                if (p.half_sums) {
+                    for (int32_t column = 0; column < p.columns; ++column) {
+                        scratch[column] = rounded<Half>(scratch[column] + rounded<Half>(value * b[column]));
+                    }
+                } else {
+                    for (int32_t column = 0; column < p.columns; ++column) {
+                        scratch[column] = __builtin_fmaf(value, b[column], scratch[column]);
+                    }
+                }
+            }
+            activate(p.activation, p.alpha, p.beta, scratch, p.columns);
+            for (int32_t column = 0; column < p.columns; ++column) narrow(scratch[column], p.flush, y + column);
+        }
+    }
+}
+MI_KERNEL void matmul_float16(const MatmulParams p, const Float16* left, const Float16* right, Float16* output,
+                              float* scratch) {
+    matmul_half(p, left, right, output, scratch);
+}
+MI_KERNEL void matmul_bfloat16(const MatmulParams p, const BFloat16* left, const BFloat16* right, BFloat16* output,
+                               float* scratch) {
+    matmul_half(p, left, right, output, scratch);
 }
 
 }  // namespace mi

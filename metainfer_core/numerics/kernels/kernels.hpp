@@ -4,6 +4,8 @@
 #include "depthwise_conv2d.hpp"
 #include "elementwise.hpp"
 #include "gemm.hpp"
+#include "half.hpp"
+#include "half_reduce.hpp"
 #include "movement.hpp"
 #include "pool.hpp"
 #include "quantize.hpp"

@@ -90,6 +90,7 @@ MI_INLINE void gather(const GatherParams p, const T* input, const Index* indices
         gather(p, input, indices, output);                                                                         \
     }
 MI_MOVEMENT(8)
+MI_MOVEMENT(16)
 MI_MOVEMENT(32)
 MI_MOVEMENT(64)
 #undef MI_MOVEMENT

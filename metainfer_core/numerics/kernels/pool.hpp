@@ -12,6 +12,8 @@ struct PoolParams {
     int32_t pad_top, pad_left, pad_bottom, pad_right;
     int32_t count_include_pad;                                   // average only
     int32_t input_zero_point, output_zero_point, low, high;  // average_pool_int8 only
+    int32_t half_sums;  // average_pool_float16 only: each sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 // Taps of one axis that lie in 0 <= position < end, for the window that starts at `start`.

@@ -9,6 +9,8 @@ namespace mi {
 
 struct ReduceParams {
     int32_t outer, count, inner;
+    int32_t half_sums;  // float16 only: each term and sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 template <class Term>
@@ -134,6 +136,8 @@ MI_KERNEL void log_softmax_float32(const ReduceParams p, const float* input, flo
 struct NormalizeParams {
     int32_t rows, columns;
     float epsilon;
+    int32_t half_sums;  // float16 only: each difference, square and sum is rounded to 16 bits
+    int32_t flush;      // 16-bit floats only: see narrow
 };
 
 // Each row to mean 0 and variance 1: (x - mean) / sqrt(variance + epsilon), two passes.
@@ -154,6 +158,7 @@ struct AffineParams {
     int32_t outer, channels, inner;
     int32_t activation;
     float alpha, beta;
+    int32_t flush;  // 16-bit floats only: see narrow
 };
 
 // x * scale + shift for each channel of [outer][channels][inner], one rounding (batch normalisation).

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.lowering.builder import MAX_RANK, Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding
-from metainfer_core.numerics.program import ElementType
+from metainfer_core.numerics.program import ELEMENT_BYTES, ElementType
 
 Shape = Sequence[int]
 
@@ -82,12 +82,11 @@ def emit_binary(
     b.emit(kernel, ending.nodes, (left, right), (target or b.output(ending.value),), params | ending.params)
 
 
-def expanded(b: Builder, node: ir.Node, tensor: str, shape: Shape, target: Shape, bits: int) -> str:
+def expanded(b: Builder, node: ir.Node, tensor: str, shape: Shape, target: Shape, element: ElementType) -> str:
     """A new tensor in which the given one is stretched to the target shape."""
-    types: dict[int, ElementType] = {8: "uint8", 32: "float32", 64: "int64"}
-    name = b.declare(f"{tensor}.expanded", types[bits], target)
+    name = b.declare(f"{tensor}.expanded", element, target)
     steps = walk_params(target, in_step=broadcast_steps(shape, target), out_step=strides(target))
-    b.emit(f"copy_{bits}", (node,), (tensor, ""), (name,), steps)
+    b.emit(f"copy_{8 * ELEMENT_BYTES[element]}", (node,), (tensor, ""), (name,), steps)
     return name
 
 

@@ -10,14 +10,17 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.numerics.lowering.model_reader import MAX_ELEMENTS, MEMORY, UNIT, ModelReader
+from metainfer_core.numerics.lowering.model_reader import FLUSH, HALF_SUMS, MAX_ELEMENTS, MEMORY, UNIT, ModelReader
 from metainfer_core.numerics.program import ELEMENT_BYTES, ElementType, Quantization, Step, Tensor
+from metainfer_core.numerics.signatures import signature
 from metainfer_core.values import sha256
 
 MAX_RANK = 6
 """Axes that a kernel walks along (kernels/vector.hpp)."""
 _KINDS: dict[str, ElementType] = {
     "float32": "float32",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
     "int8": "int8",
     "uint8": "uint8",
     "int16": "int16",
@@ -193,7 +196,7 @@ class Builder(ModelReader):
             )
         if array.size == 0:
             raise UnsupportedError(f"The constant {name!r} has no elements.")
-        data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes()
+        data = _little_endian(array)
         digest = sha256(data)
         self.constants[digest] = data
         name = self.declare(name, _KINDS[array.dtype.name], array.shape, quantization, memory, is_own)
@@ -217,7 +220,7 @@ class Builder(ModelReader):
                 node_ids=self.node_ids(*nodes),
                 inputs=tuple(inputs),
                 outputs=tuple(outputs),
-                params=dict(params),
+                params={**_rounding(kernel, nodes[0]), **params},
                 unit=nodes[0].metadata_props.get(UNIT),
             )
         )
@@ -262,3 +265,19 @@ class Builder(ModelReader):
         while f"{name}.{number}" in taken:
             number += 1
         return f"{name}.{number}"
+
+
+def _little_endian(array: np.ndarray) -> bytes:
+    """The bytes of an array, row-major; bfloat16, which numpy does not know, as its bits."""
+    plain = np.ascontiguousarray(array)
+    bits = plain.view(np.uint16) if plain.dtype.name == "bfloat16" else plain
+    return bits.astype(bits.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _rounding(kernel: str, node: ir.Node) -> dict[str, int]:
+    """How a kernel on 16-bit floats rounds, as the node is marked."""
+    if not kernel.endswith("float16"):
+        return {}
+    known = {field.name for field in signature(kernel).fields}
+    marks = {"half_sums": HALF_SUMS, "flush": FLUSH}
+    return {name: 1 for name, mark in marks.items() if name in known and node.metadata_props.get(mark) == "1"}

@@ -13,7 +13,8 @@ from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
-from metainfer_core.numerics.lowering.packing import gemm_block, pack_conv, pack_depthwise, pack_gemm
+from metainfer_core.numerics.lowering.packing import FILTER_BLOCK, gemm_block, pack_conv, pack_depthwise, pack_gemm
+from metainfer_core.numerics.program import FLOATS, HALF_FLOATS
 
 BAND_BYTES = 128 * 1024
 """Scratch of one band of output rows: it should stay in a second-level cache."""
@@ -125,13 +126,15 @@ def _described(b: Builder, node: ir.Node) -> Convolution:
 
 
 def _constants(b: Builder, node: ir.Node) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and bias in float32 (a bias of zeros where there is none)."""
+    """Weights in a float type, and the bias in float32 (zeros where there is none)."""
     weights, bias_value = b.array(required(node, 1)), optional(node, 2)
     bias = b.array(bias_value)
     if weights is None or (bias is None and bias_value is not None):
         raise unsupported(node, "Its weights or its bias are computed at run time.", "Use constant weights.")
-    if weights.dtype != np.float32:
+    if weights.dtype.name not in FLOATS:
         raise unsupported(node, f"Its weights hold {weights.dtype.name} numbers.", "Convert the model to float32.")
+    if weights.dtype.name != b.element_type(required(node, 0)):
+        raise unsupported(node, "Its input and its weights are of different types.", "Give them the same type.")
     outputs = b.shape(node.outputs[0])[1]
     return weights, np.zeros(outputs, np.float32) if bias is None else bias.astype(np.float32)
 
@@ -189,8 +192,9 @@ def _emit_float(
     b: Builder, c: Convolution, source: str, weights: np.ndarray, bias: np.ndarray, ending: FloatEnding
 ) -> None:
     weights, name = weights.reshape(*weights.shape[:2], *c.window.kernel), str(ending.nodes[0].name)
-    kernel = _kernel_for(c)
+    kernel, is_half = _kernel_for(c), weights.dtype.name in HALF_FLOATS
     c = _widened(c) if kernel == "conv2d" else c
+    taps = math.prod(c.window.kernel)
     params: dict[str, object] = {**_params(c), **ending.params}
     if kernel == "conv2d_rows":
         params["block"] = gemm_block(c.filters)
@@ -199,17 +203,18 @@ def _emit_float(
     elif kernel == "depthwise_conv2d":
         row = 4 * _columns(c.window)
         params["band_rows"] = _band(c.window, row)
-        params["scratch_bytes"] = row * _rows(c.window, _band(c.window, row))
+        params["scratch_bytes"] = row * _rows(c.window, _band(c.window, row)) + (4 * taps if is_half else 0)
         packed = pack_depthwise(weights)
     else:
         row = 4 * c.channels * _columns(c.window)
         band = _band(c.window, row)
-        in_place = _is_pointwise(c.window) and c.window.out_size[1] >= MIN_COLUMNS
+        in_place = _is_pointwise(c.window) and c.window.out_size[1] >= MIN_COLUMNS and not is_half
+        wide_weights = 4 * FILTER_BLOCK * c.channels * taps if is_half else 0
         params["band_rows"] = band
-        params["scratch_bytes"] = 0 if in_place else row * _rows(c.window, band)
+        params["scratch_bytes"] = 0 if in_place else row * _rows(c.window, band) + wide_weights
         packed = pack_conv(weights, c.groups)
     inputs = (source, b.constant(f"{name}.weights", packed), b.constant(f"{name}.bias", bias))
-    b.emit(f"{kernel}_float32", ending.nodes, inputs, (b.output(ending.value),), params)
+    b.emit(f"{kernel}_{weights.dtype.name}", ending.nodes, inputs, (b.output(ending.value),), params)
 
 
 def _emit_integer(b: Builder, c: Convolution, found: IntegerSum, codes: np.ndarray) -> None:

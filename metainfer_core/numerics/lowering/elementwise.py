@@ -25,6 +25,7 @@ from metainfer_core.numerics.lowering.endings import (
 from metainfer_core.numerics.lowering.integer_sums import integer_result, table_constant
 from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
+from metainfer_core.numerics.program import ELEMENT_BYTES, FLOATS, HALF_FLOATS
 from metainfer_core.numerics.requantization import add_multipliers, exact, multiplier_and_shift
 from metainfer_core.numerics.signatures import SIGNATURES
 
@@ -84,8 +85,9 @@ def unary(b: Builder, node: ir.Node) -> None:
 
 def emit_function(b: Builder, node: ir.Node, value: ir.Value, kernel: str, params: dict[str, float]) -> None:
     """A unary kernel on `value`, or its table where the value and the result are int8."""
-    if b.element_type(value) != "float32":
-        raise unsupported(node, f"Its input is {b.element_type(value)}; the kernel takes float32.")
+    element = b.element_type(value)
+    if f"{kernel}_{element}" not in SIGNATURES:
+        raise unsupported(node, f"Its input is {element}; there is no {kernel} kernel for that.")
     size, ending, integers = math.prod(b.shape(value)), integer_ending(b, node), b.integers(value)
     if ending is not None and integers is not None:
         source, target = (integers.scale, integers.zero_point), (ending.scale, ending.zero_point)
@@ -94,7 +96,7 @@ def emit_function(b: Builder, node: ir.Node, value: ir.Value, kernel: str, param
         absorb(b, ending.nodes)
         return
     source_tensor = b.tensor(value)
-    b.emit(f"{kernel}_float32", (node,), (source_tensor,), (b.output(node.outputs[0]),), {"count": size, **params})
+    b.emit(f"{kernel}_{element}", (node,), (source_tensor,), (b.output(node.outputs[0]),), {"count": size, **params})
 
 
 def binary(b: Builder, node: ir.Node) -> None:
@@ -109,7 +111,7 @@ def binary(b: Builder, node: ir.Node) -> None:
     kernel = f"{name}_{element}"
     if kernel not in SIGNATURES or any(b.element_type(value) != element for value in values):
         raise unsupported(node, f"It has no kernel for {' and '.join(b.element_type(value) for value in values)}.")
-    fused = float_ending(b, node) if element == "float32" and b.element_type(node.outputs[0]) != "bool" else None
+    fused = float_ending(b, node) if element in FLOATS and b.element_type(node.outputs[0]) != "bool" else None
     if fused is None:
         refuse_unfused(b, node)
     ending = fused or FloatEnding(node.outputs[0], (node,), {})
@@ -131,13 +133,14 @@ def _identity(b: Builder, ending: FloatEnding, value: ir.Value) -> None:
     if ending.params:
         raise unsupported(ending.nodes[0], "It has one operand, so there is nothing to fuse into.")
     source = b.tensor(value)
-    b.emit("view", ending.nodes, (source,), (b.output(ending.value),), {"bytes": 4 * math.prod(b.shape(value))})
+    size = math.prod(b.shape(value)) * element_bits(b, value) // 8
+    b.emit("view", ending.nodes, (source,), (b.output(ending.value),), {"bytes": size})
 
 
 def _power(b: Builder, node: ir.Node) -> bool:
     """x^2 and x^0.5, which need no power."""
     exponent, base = b.array(required(node, 1)), required(node, 0)
-    if exponent is None or exponent.size != 1 or b.element_type(base) != "float32":
+    if exponent is None or exponent.size != 1 or b.element_type(base) not in FLOATS:
         return False
     kernel = {2.0: "square", 0.5: "sqrt"}.get(float(exponent.reshape(())))
     if kernel is None or b.shape(base) != b.shape(node.outputs[0]) or b.follower(node) is not None:
@@ -222,6 +225,10 @@ def cast(b: Builder, node: ir.Node) -> None:
         b.emit("view", (node,), (b.tensor(value),), (b.output(result),), {"bytes": size * element_bits(b, value) // 8})
         return
     kernel = f"cast_{source}_{target}"
+    if source == "float32" and target in HALF_FLOATS:
+        kernel = f"narrow_{target}"
+    elif source in HALF_FLOATS and target == "float32":
+        kernel = f"widen_{source}"
     if kernel not in SIGNATURES:
         raise unsupported(node, f"There is no kernel from {source} to {target}.")
     b.emit(kernel, (node,), (b.tensor(value),), (b.output(result),), {"count": size})
@@ -238,7 +245,7 @@ def logical(b: Builder, node: ir.Node) -> None:
 
 def element_bits(b: Builder, value: ir.Value) -> int:
     """Bits of one element, as movement kernels are named by them."""
-    return {"float32": 32, "int32": 32, "int64": 64}.get(b.element_type(value), 8)
+    return 8 * ELEMENT_BYTES[b.element_type(value)]
 
 
 OPERATORS = {

@@ -14,6 +14,7 @@ from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_
 from metainfer_core.numerics.lowering.integer_sums import integer_sum
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.packing import gemm_block, pack_gemm
+from metainfer_core.numerics.program import FLOATS, HALF_FLOATS
 
 
 def gemm(b: Builder, node: ir.Node) -> None:
@@ -23,14 +24,15 @@ def gemm(b: Builder, node: ir.Node) -> None:
     if plain and not node.attributes.get_int("transA", 0) and _integer(b, node, 0 if transposed else 1):
         return
     weights = b.array(required(node, 1))
-    if weights is None or weights.dtype != np.float32 or node.attributes.get_int("transA", 0) != 0:
+    if weights is None or weights.dtype.name not in FLOATS or node.attributes.get_int("transA", 0) != 0:
         raise unsupported(
             node,
-            "Its second operand is computed at run time, is not float32, or its first is transposed.",
+            "Its second operand is computed at run time, holds no floats, or its first is transposed.",
             "Use MatMul.",
         )
     matrix = weights.T if transposed else weights
-    matrix = matrix * np.float32(node.attributes.get_float("alpha", 1.0))
+    alpha = node.attributes.get_float("alpha", 1.0)
+    matrix = matrix if alpha == 1.0 else (matrix.astype(np.float32) * np.float32(alpha)).astype(matrix.dtype)
     rows, columns = b.shape(required(node, 0))[0], matrix.shape[1]
     added = optional(node, 2)
     constant = b.array(added)
@@ -41,11 +43,16 @@ def gemm(b: Builder, node: ir.Node) -> None:
         bias = np.broadcast_to(constant.reshape(-1), columns).astype(np.float32) * beta
         _emit_float(b, float_ending(b, node), b.tensor(node.inputs[0]), rows, matrix, bias)
     elif beta == 1.0:
-        product = b.declare(f"{node.name}.product", "float32", (rows, columns))
+        element = b.element_type(node.outputs[0])
+        product = b.declare(f"{node.name}.product", element, (rows, columns))
         _emit_float(b, FloatEnding(node.outputs[0], (node,), {}), b.tensor(node.inputs[0]), rows, matrix, None, product)
         ending = float_ending(b, node)
         emit_binary(
-            b, "add_float32", ending, ((product, (rows, columns)), (b.tensor(added), b.shape(added))), (rows, columns)
+            b,
+            f"add_{element}",
+            ending,
+            ((product, (rows, columns)), (b.tensor(added), b.shape(added))),
+            (rows, columns),
         )
     else:
         raise unsupported(node, f"It scales what it adds by {beta}, which is computed at run time.", "Add it apart.")
@@ -67,8 +74,9 @@ def matmul(b: Builder, node: ir.Node) -> None:
     ending = float_ending(b, node)
     left_shape = left_shape if len(left_shape) > 1 else (1, *left_shape)
     right_shape = right_shape if len(right_shape) > 1 else (*right_shape, 1)
-    if b.element_type(left) != "float32" or b.element_type(right) != "float32":
-        raise unsupported(node, "A product of integers has no kernel.")
+    element = b.element_type(left)
+    if element not in FLOATS or b.element_type(right) != element:
+        raise unsupported(node, "A product of integers, or of two types, has no kernel.")
     batch = np.broadcast_shapes(left_shape[:-2], right_shape[:-2])
     rows, depth, columns = left_shape[-2], left_shape[-1], right_shape[-1]
     sides, steps = [], []
@@ -76,10 +84,10 @@ def matmul(b: Builder, node: ir.Node) -> None:
         own = math.prod(shape[:-2])
         whole = own in (1, math.prod(batch))
         tensor = b.tensor(value)
-        sides.append(tensor if whole else expanded(b, node, tensor, shape, (*batch, *shape[-2:]), 32))
+        sides.append(tensor if whole else expanded(b, node, tensor, shape, (*batch, *shape[-2:]), element))
         steps.append(0 if own == 1 else shape[-2] * shape[-1])
     b.emit(
-        "matmul_float32",
+        f"matmul_{element}",
         ending.nodes,
         sides,
         (b.output(ending.value),),
@@ -90,6 +98,7 @@ def matmul(b: Builder, node: ir.Node) -> None:
             "depth": depth,
             "left_step": steps[0],
             "right_step": steps[1],
+            **({"scratch_bytes": 4 * columns} if element in HALF_FLOATS else {}),
             **ending.params,
         },
     )
@@ -131,11 +140,13 @@ def _emit_float(
     block, name = gemm_block(columns), str(ending.nodes[0].name)
     inputs: Sequence[str] = (
         source,
-        b.constant(f"{name}.weights", pack_gemm(matrix.astype(np.float32), block)),
+        b.constant(f"{name}.weights", pack_gemm(matrix, block)),
         b.constant(f"{name}.bias", np.zeros(columns, np.float32) if bias is None else bias),
     )
     params = {"rows": rows, "columns": columns, "depth": depth, "block": block, **ending.params}
-    b.emit("gemm_float32", ending.nodes, inputs, (target or b.output(ending.value),), params)
+    if matrix.dtype.name in HALF_FLOATS:
+        params["scratch_bytes"] = 4 * rows * depth
+    b.emit(f"gemm_{matrix.dtype.name}", ending.nodes, inputs, (target or b.output(ending.value),), params)
 
 
 OPERATORS = {"Gemm": gemm, "MatMul": matmul}

@@ -13,11 +13,17 @@ from metainfer_core.numerics.program import ElementType
 
 FROM, FUSED_WITH, MEMORY, UNIT = "metainfer.from", "metainfer.fused_with", "metainfer.memory", "metainfer.unit"
 KEEP_FLOAT = "metainfer.keep_float"
+HALF_SUMS = "metainfer.half_sums"
+"""On a node in 16-bit floats: its sums are rounded to 16 bits as well."""
+FLUSH = "metainfer.flush"
+"""On a node in 16-bit floats: results below the least normal number become zero."""
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 MAX_ELEMENTS = (1 << 31) - 1
 
 _ELEMENT_TYPES: dict[str, ElementType] = {
     "FLOAT": "float32",
+    "FLOAT16": "float16",
+    "BFLOAT16": "bfloat16",
     "INT8": "int8",
     "UINT8": "uint8",
     "INT32": "int32",

@@ -211,7 +211,7 @@ def _join(
 ) -> None:
     """Concatenates; more than MAX_CONCAT tensors in several steps."""
     tensors, extents = list(tensors), list(extents)
-    types: dict[int, ElementType] = {8: "int8", 32: "float32", 64: "int64"}
+    types: dict[int, ElementType] = {8: "int8", 16: "float16", 32: "float32", 64: "int64"}
     while len(tensors) > MAX_CONCAT:
         total = sum(extents[:MAX_CONCAT])
         part = b.declare(f"{target}.part", types[bits], (outer, total))

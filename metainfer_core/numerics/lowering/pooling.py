@@ -12,6 +12,7 @@ from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import integer_result
 from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.movement import move
+from metainfer_core.numerics.program import FLOATS
 from metainfer_core.numerics.requantization import exact, multiplier_and_shift, multipliers_and_shifts
 
 
@@ -24,10 +25,11 @@ def max_pool(b: Builder, node: ir.Node) -> None:
     params = _params(b, value, _window(b, node))
 
     def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
-        b.emit("max_pool_int8" if bits == 8 else "max_pool_float32", nodes, (source,), (target,), params)
+        b.emit("max_pool_int8" if bits == 8 else f"max_pool_{element}", nodes, (source,), (target,), params)
 
-    if b.element_type(value) != "float32":
-        raise unsupported(node, f"Its input is {b.element_type(value)}; the kernel takes float32.")
+    element = b.element_type(value)
+    if element not in FLOATS:
+        raise unsupported(node, f"Its input is {element}; the kernel takes floats.")
     move(b, node, value, node.outputs[0], write)
 
 
@@ -43,7 +45,8 @@ def average_pool(b: Builder, node: ir.Node) -> None:
     if _integer_average(b, node, params):
         return
     inputs = (b.tensor(required(node, 0)),)
-    b.emit("average_pool_float32", (node,), inputs, (b.output(node.outputs[0]),), params)
+    element = b.element_type(required(node, 0))
+    b.emit(f"average_pool_{element}", (node,), inputs, (b.output(node.outputs[0]),), params)
 
 
 def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
@@ -59,7 +62,8 @@ def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
         return
     source = b.tensor(required(node, 0))
     reduced = {"outer": planes, "count": size, "inner": 1}
-    b.emit("reduce_mean_float32", (node,), (source,), (b.output(node.outputs[0]),), reduced)
+    element = b.element_type(required(node, 0))
+    b.emit(f"reduce_mean_{element}", (node,), (source,), (b.output(node.outputs[0]),), reduced)
 
 
 def _integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
@@ -111,7 +115,7 @@ def global_pool(b: Builder, node: ir.Node) -> None:
             b.emit("max_pool_int8", nodes, (source,), (target,), {"planes": planes, **whole.params()})
         else:
             params = {"outer": planes, "count": size, "inner": 1}
-            b.emit("reduce_max_float32", nodes, (source,), (target,), params)
+            b.emit(f"reduce_max_{b.element_type(value)}", nodes, (source,), (target,), params)
 
     move(b, node, value, node.outputs[0], write)
 

@@ -13,7 +13,7 @@ from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import absorb, float_ending, refuse_unfused
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.pooling import mean_of_planes
-from metainfer_core.numerics.program import ElementType
+from metainfer_core.numerics.program import ELEMENT_BYTES, ElementType
 from metainfer_core.numerics.signatures import SIGNATURES
 
 REDUCTIONS = {
@@ -77,8 +77,7 @@ def _contiguous(
     steps, moved = strides(shape), [shape[axis] for axis in order]
     target = b.declare(f"{node.name}.moved", element, moved)
     walk = walk_params(moved, in_step=[steps[axis] for axis in order], out_step=strides(moved))
-    bits = 64 if element == "int64" else 32
-    b.emit(f"copy_{bits}", (node,), (source, ""), (target,), walk)
+    b.emit(f"copy_{8 * ELEMENT_BYTES[element]}", (node,), (source, ""), (target,), walk)
     return target, {"outer": math.prod(shape) // count, "count": count, "inner": 1}
 
 
@@ -96,7 +95,9 @@ def arg_extreme(b: Builder, node: ir.Node) -> None:
 def softmax(b: Builder, node: ir.Node) -> None:
     """Exponentials that add up to one along an axis."""
     refuse_unfused(b, node)
-    kernel = "softmax_float32" if node.op_type == "Softmax" else "log_softmax_float32"
+    kernel = f"{'softmax' if node.op_type == 'Softmax' else 'log_softmax'}_{b.element_type(required(node, 0))}"
+    if kernel not in SIGNATURES:
+        raise unsupported(node, f"There is no kernel for {b.element_type(required(node, 0))}.")
     extents = _along(b, node, node.attributes.get_int("axis", -1))
     b.emit(kernel, (node,), (b.tensor(required(node, 0)),), (b.output(node.outputs[0]),), extents)
 
@@ -161,10 +162,11 @@ def group_normalization(b: Builder, node: ir.Node) -> None:
 
 def _normalized(b: Builder, node: ir.Node, rows: int, columns: int) -> str:
     value = required(node, 0)
-    source, target = b.tensor(value), b.declare(f"{node.name}.normal", "float32", b.shape(value))
+    element = b.element_type(value)
+    source, target = b.tensor(value), b.declare(f"{node.name}.normal", element, b.shape(value))
     epsilon = float(node.attributes.get_float("epsilon", 1e-5))
     params = {"rows": rows, "columns": columns, "epsilon": epsilon}
-    b.emit("normalize_float32", (node,), (source,), (target,), params)
+    b.emit(f"normalize_{element}", (node,), (source,), (target,), params)
     return target
 
 
@@ -186,7 +188,8 @@ def _affine(
         b.constant(f"{node.name}.scale", scale.astype(np.float32)),
         b.constant(f"{node.name}.shift", shift.astype(np.float32)),
     )
-    b.emit("affine_float32", ending.nodes, inputs, (b.output(ending.value),), {**params, **ending.params})
+    element = b.element_type(required(node, 0))
+    b.emit(f"affine_{element}", ending.nodes, inputs, (b.output(ending.value),), {**params, **ending.params})
     absorb(b, ending.nodes)
 
 

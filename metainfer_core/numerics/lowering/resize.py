@@ -11,6 +11,7 @@ from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import refuse_unfused
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.movement import take_axes
+from metainfer_core.numerics.program import ELEMENT_BYTES, FLOATS, HALF_FLOATS
 
 
 def resize(b: Builder, node: ir.Node) -> None:
@@ -77,22 +78,24 @@ def _round(node: ir.Node, at: np.ndarray, rounding: str) -> np.ndarray:
 def _linear(b: Builder, node: ir.Node, positions: list[tuple[int, np.ndarray]]) -> None:
     """One product an axis: rows of the matrix hold the two neighbours' shares."""
     value = required(node, 0)
-    if b.element_type(value) != "float32":
-        raise unsupported(node, f"Its input is {b.element_type(value)}; the kernel takes float32.")
+    element = b.element_type(value)
+    if element not in FLOATS:
+        raise unsupported(node, f"Its input is {element}; the kernel takes floats.")
     shape, source = list(b.shape(value)), b.tensor(value)
     for number, (axis, at) in enumerate(positions):
         matrix = _shares(at, shape[axis])
         outer, inner, extent = math.prod(shape[:axis]), math.prod(shape[axis + 1 :]), shape[axis]
         shape[axis] = len(at)
         is_last = number == len(positions) - 1
-        target = b.output(node.outputs[0]) if is_last else b.declare(f"{node.name}.{number}", "float32", shape)
-        name = b.constant(f"{node.name}.matrix", matrix)
+        target = b.output(node.outputs[0]) if is_last else b.declare(f"{node.name}.{number}", element, shape)
+        name = b.constant(f"{node.name}.matrix", matrix.astype(element))
         steps = {"left_step": 0, "right_step": extent * inner}
         params = {"batch": outer, "rows": len(at), "columns": inner, "depth": extent, **steps}
-        b.emit("matmul_float32", (node,), (name, source), (target,), params)
+        params |= {"scratch_bytes": 4 * inner} if element in HALF_FLOATS else {}
+        b.emit(f"matmul_{element}", (node,), (name, source), (target,), params)
         source = target
     if not positions:
-        size = 4 * math.prod(shape)
+        size = ELEMENT_BYTES[element] * math.prod(shape)
         b.emit("view", (node,), (source,), (b.output(node.outputs[0]),), {"bytes": size})
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import kernel_harness
 import numpy as np
 import pytest
+from half_cases import half_cases, in_format
 from operator_cases import FLOAT_CASES, WHERE_BOOL
 from quantized_cases import EXACT_CASES, TABLE_CASES
 
@@ -55,6 +56,10 @@ def calls() -> CALLS:
     for case in (*FLOAT_CASES, WHERE_BOOL, *EXACT_CASES, *TABLE_CASES):
         lowered = lower(case.model())
         with np.errstate(all="ignore"):
+            found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
+    for case in half_cases():
+        for name, half_sums in (("float16", False), ("float16", True), ("bfloat16", False)):
+            lowered = lower(in_format(case.model(), name, half_sums, flush=half_sums))
             found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
     return found
 
