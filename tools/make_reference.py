@@ -89,7 +89,16 @@ def _arguments(*words: str) -> Iterator[None]:
 
 # Action kinds -------------------------------------------------------------------------------------------------------
 
-LAWS = ("channel_region", "decompositions", "half_laws", "integer_laws", "integer_operators", "legality", "stored_tensors", "units")
+LAWS = (
+    "channel_region",
+    "decompositions",
+    "half_laws",
+    "integer_laws",
+    "integer_operators",
+    "legality",
+    "stored_tensors",
+    "units",
+)
 """Modules of metainfer_core/actions whose sentences several kinds use."""
 
 

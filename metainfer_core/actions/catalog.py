@@ -16,6 +16,7 @@ from metainfer_core.actions.kinds.place import Place
 from metainfer_core.actions.kinds.prefetch import Prefetch
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.kinds.split import Split
+from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.kinds.tile import TileKind
 
 KINDS: tuple[ActionKind, ...] = (
@@ -30,6 +31,7 @@ KINDS: tuple[ActionKind, ...] = (
     KeepFloat(),
     Quantize(),
     HalfPrecision(),
+    StoreLowBit(),
     TileKind(),
     Prefetch(),
     Place(),

@@ -30,6 +30,8 @@ from metainfer_core.cli.policy_commands import (
     Model,
     PrecisionOption,
     TargetLatency,
+    WeightBits,
+    checked_weight_bits,
     decide,
 )
 from metainfer_core.cli.streams import tell
@@ -137,6 +139,7 @@ def build_command(
     evaluation: Eval = None,
     target_latency_ms: TargetLatency = None,
     precision: PrecisionOption = Precision.INT8,
+    weight_bits: WeightBits = None,
     search_mode: Mode = SearchMode.BALANCED,
     min_sqnr_db: MinSqnr = 20.0,
     as_json: Json = False,
@@ -147,7 +150,11 @@ def build_command(
     check_outputs([output, policy_path, *_reports(output)], "package", inputs)
     spec = _spec_for_build(hw_spec, hardware)
     objective = Objective(
-        target_latency_ms=target_latency_ms, precision=precision, search_mode=search_mode, min_sqnr_db=min_sqnr_db
+        target_latency_ms=target_latency_ms,
+        precision=precision,
+        weight_bits=checked_weight_bits(weight_bits),
+        search_mode=search_mode,
+        min_sqnr_db=min_sqnr_db,
     )
     prepared, adapted = decide(model, spec, shape, calib, evaluation, objective)
     with progress("Building") as report:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -42,6 +42,12 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         help="Least precision that is proposed: int8, fp16 (also bf16, where a unit has it), or float32 for none.",
+    ),
+]
+WeightBits = Annotated[
+    int | None,
+    typer.Option(
+        "--weight-bits", help="Store weights of layers in float32 in 4 or 6 bits, where the accuracy budget allows."
     ),
 ]
 Mode = Annotated[SearchMode, typer.Option("--search-mode", help="What counts most.")]
@@ -82,6 +88,14 @@ def decide(
         return prepared, adapt(prepared, spec, calibration_samples, evaluation_samples, objective, report)
 
 
+def checked_weight_bits(bits: int | None) -> Literal[4, 6] | None:
+    """The bits as the objective takes them; raises InputError for a width that kernels do not unpack."""
+    known: dict[int | None, Literal[4, 6] | None] = {None: None, 4: 4, 6: 6}
+    if bits in known:
+        return known[bits]
+    raise InputError(f"--weight-bits {bits} is not possible.", "Kernels unpack 4 or 6 bits.", "Give one of these.")
+
+
 def adapt_command(
     model: Model,
     hw_spec: HwSpec,
@@ -90,6 +104,7 @@ def adapt_command(
     evaluation: Eval = None,
     target_latency_ms: TargetLatency = None,
     precision: PrecisionOption = Precision.INT8,
+    weight_bits: WeightBits = None,
     search_mode: Mode = SearchMode.BALANCED,
     min_sqnr_db: MinSqnr = 20.0,
     fast_mode: Annotated[bool, typer.Option("--fast-mode", help="Skip measuring each action alone.")] = False,
@@ -105,6 +120,7 @@ def adapt_command(
     objective = Objective(
         target_latency_ms=target_latency_ms,
         precision=precision,
+        weight_bits=checked_weight_bits(weight_bits),
         search_mode=search_mode,
         min_sqnr_db=min_sqnr_db,
         fast=fast_mode,

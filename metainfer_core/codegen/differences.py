@@ -22,7 +22,7 @@ JOINING = ("fuse", "fold_batch_norm")
 """Kinds that let one step compute several nodes."""
 REPLACING = ("decompose", "split")
 """Kinds that put several nodes in the place of one; the names of the pieces begin with its name and a dot."""
-UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "keep_float", "decompose")
+UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
 FORMS = ("", ".quantized", ".dequantized")
 """What a tensor's name may end in when it is stored in another form."""
@@ -75,6 +75,7 @@ def differences(
         _uncovered(built),
         _unapproved_precision(actions, built),
         _unapproved_half(actions, built),
+        _unapproved_packing(actions, built),
         _unapproved_fusion(actions, built),
         unapproved_staging(actions, realised),
     )
@@ -184,6 +185,15 @@ def _half(action: Action, built: Built) -> Iterator[Difference]:
                 yield _difference(action, node, f"a {wanted} step", got)
 
 
+def _packed(action: Action, built: Built) -> Iterator[Difference]:
+    """The node's kernel unpacks weights of as many bits as were approved."""
+    node, bits = action.nodes[0], action.params.get("bits", 4)
+    steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
+    if not any(step.kernel.endswith(f"_int{bits}") for step in steps):
+        kernels = ", ".join(step.kernel for step in steps) or "nothing"
+        yield _difference(action, node, f"weights of {bits} bits", f"computed by {kernels}")
+
+
 def _is_half(tensor: RealisedTensor) -> bool:
     return tensor.element_type in ("float16", "bfloat16")
 
@@ -247,6 +257,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fuse": _in_one_step,
     "quantize": _quantized,
     "half_precision": _half,
+    "store_low_bit": _packed,
     "keep_float": _float,
     "decompose": _covered,
     "split": _in_parts,
@@ -312,6 +323,16 @@ def _unapproved_half(actions: Sequence[Action], built: Built) -> Iterator[Differ
         for node in step.node_ids:
             if node in built.op_types and node not in approved:
                 yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on {narrow.element_type}")
+
+
+def _unapproved_packing(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
+    """No node's weights are stored in few bits unless an action says so."""
+    approved = {action.nodes[0] for action in actions if action.kind == "store_low_bit"}
+    approved |= _wholes(approved, actions)
+    for step in built.graph.steps:
+        nodes = [node for node in step.node_ids if node in built.op_types]
+        if step.kernel.endswith(("_int4", "_int6")) and nodes and not approved.intersection(nodes):
+            yield Difference(node_id=nodes[0], approved="weights in float32", realised=f"computed by {step.kernel}")
 
 
 def _unapproved_fusion(actions: Sequence[Action], built: Built) -> Iterator[Difference]:

@@ -168,7 +168,7 @@ def compile_library(compiler: Compiler, path: Path) -> None:
 
 
 def load_library(progress: Progress | None = None) -> Library:
-    """The kernels, compiled on the first call on this machine (about half a minute) and loaded from the cache later."""
+    """The kernels, compiled on the first call on this machine (about a minute) and loaded from the cache later."""
     path = cache_folder() / f"kernels-{_digest()}.so"
     if not path.exists():
         if progress is not None:

@@ -28,7 +28,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
-FORBIDDEN_BY_SENSITIVITY = ("fuse", "quantize", "half_precision")
+FORBIDDEN_BY_SENSITIVITY = ("fuse", "quantize", "half_precision", "store_low_bit")
 """Kinds that the reviewers' `precision_sensitive: true` on an action forbids."""
 
 

@@ -38,6 +38,11 @@ def half_actions(draft: Draft) -> list[Action]:
     return [action for action in draft.actions if action.kind == HalfPrecision.name]
 
 
+def kept(draft: Draft) -> list[Action]:
+    """The keep_float actions of a draft, in order."""
+    return [action for action in draft.actions if action.kind == KeepFloat.name]
+
+
 def formats(spec: HardwareSpec) -> tuple[HalfFormat, ...]:
     """The 16-bit formats that some unit of the spec has."""
     return tuple(half for half in FORMATS.values() if ranked_units(spec, half.name))

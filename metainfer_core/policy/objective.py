@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from typing import Literal
 
 import pydantic
 
@@ -42,6 +43,8 @@ class Objective(Value):
     """Channels, not negligible ones, that may be constant afterwards."""
     max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
     """Largest share of samples whose greatest element may move, rounded up to whole samples."""
+    weight_bits: Literal[4, 6] | None = None
+    """Bits that weights of layers in float32 are stored in, where the budget allows; None: 32."""
     fast: bool = False
     """Whether effects are measured only where the choice needs them, not for each action alone."""
     allow_fallback: bool = True

@@ -18,7 +18,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.candidates import Candidate, rank, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.half_search import half_actions, half_drafts
+from metainfer_core.policy.float_search import narrow_floats
 from metainfer_core.policy.integer_search import (
     Measured,
     Variant,
@@ -84,19 +84,15 @@ def search(
     start = Draft(model.clone(), spec, calibration)
     structural, effects = _structural(start, objective, tools, bound)
     plain = _without_integer_padding(start, structural)
-    plain.take(plain.propose("keep_float"))
+    narrow = narrow_floats(structural, objective, tools.measure, tools.calibrate)
+    plain.take(narrow.kept or plain.propose("keep_float"))
     candidates = [_candidate("float32", plain, objective, tools)]
-    against: tuple[Refusal, ...] = ()
+    candidates += [_candidate(name, draft, objective, tools) for name, draft in narrow.drafts]
+    against_integers = narrow.refusals
     if objective.precision is Precision.INT8:
-        found, numeric_effects, against = _integer_candidates(structural, objective, tools)
+        found, numeric_effects, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
         effects |= numeric_effects
-    if objective.precision is Precision.FP16:
-        base = structural.branch()
-        base.calibration = _with_new_tensors(structural, tools)
-        drafts = list(half_drafts(base))
-        candidates += [_candidate(name, draft, objective, tools) for name, draft in drafts if half_actions(draft)]
-        against = tuple(refused for _, draft in drafts for refused in draft.refusals)
     ranked = rank(candidates, objective)
     final, stages = _settle(start, ranked[0].draft, tools)
     together = measured(tools.measure, final.finished())
@@ -109,7 +105,7 @@ def search(
         model_digest=model_digest,
         spec_digest=spec.values_digest,
         ruleset_digest=ruleset_digest(),
-        refusals=tuple(dict.fromkeys([*final.refusals, *(() if _lowers(final) else against)])),
+        refusals=tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)])),
         objective=objective.plain(),
         candidates=tuple(summary(candidate, candidate is ranked[0]) for candidate in ranked[:BEST_KEPT]),
         calibration=calibration.data,
@@ -146,11 +142,6 @@ def _structural(
         if action.id in broken
     ]
     return again, effects
-
-
-def _lowers(draft: Draft) -> bool:
-    """Whether some node of the draft is computed in less than float32."""
-    return bool(integer_actions(draft) or half_actions(draft))
 
 
 def _without_integer_padding(start: Draft, structural: Draft) -> Draft:

@@ -169,8 +169,10 @@ class ComputeUnit(Value):
     """Channels are padded to a multiple of this."""
     data_layouts: tuple[str, ...] = ()
     """Orders of the axes that it works in, such as NHWC."""
-    weight_granularity: tuple[Literal["tensor", "channel"], ...] = ()
+    weight_granularity: tuple[Literal["tensor", "channel", "group"], ...] = ()
     """How finely weights can be scaled."""
+    weight_group_size: int | None = None
+    """Inputs of one output that share a scale where weights are scaled by group; multiples of it are possible too."""
     local_memory: str | None = None
     """Name of the memory that its kernels work in."""
     launch_overhead_us: Quantity | None = None

@@ -45,6 +45,7 @@ _COUNTS: dict[str, tuple[int, int]] = {
     "vector_width_bits": (8, 1 << 16),
     "accumulator_bits": (8, 128),
     "pair_sum_bits": (8, 64),
+    "weight_group_size": (2, 1 << 16),
     "channel_multiple": (1, 4096),
     "alignment_bytes": (1, 1 << 24),
     "channels": (1, 1 << 12),

@@ -8,7 +8,7 @@ from typing import Literal
 import onnx_ir as ir
 import pydantic
 
-from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Refusal, RiskFacts
 from metainfer_core.actions.integer_laws import (
     accumulator_against,
     bits_against,
@@ -30,6 +30,7 @@ from metainfer_core.actions.quantize_dequantize import (
     quantized_constant,
     raw,
 )
+from metainfer_core.actions.quantize_reasons import alternatives, why
 from metainfer_core.actions.rewiring import (
     FUSED_WITH,
     INTEGER,
@@ -52,14 +53,11 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
-from metainfer_core.actions.units import NoUnit, describe, granularities, says_of_granularity, unit_for
+from metainfer_core.actions.units import granularities, unit_for
 from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import FrozenMap, Value
-
-LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
-
 
 WEIGHT_BITS_OF_PAIRS = 7
 """Two products of a code up to 255 and a weight up to 63 sum to 32,130, which 16 bits hold."""
@@ -238,10 +236,10 @@ class Quantize(ActionKind):
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
-            why=_why(spec, unit, form, calibration),
+            why=why(spec, unit, form, calibration),
             constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
             alternatives=(
-                *_alternatives(spec, unit, form, scheme),
+                *alternatives(spec, unit, form, scheme),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),
         )
@@ -347,41 +345,3 @@ def _outputs(model: ir.Model, target: ir.Node) -> tuple[ir.Value, ...]:
     last = fused[-1]
     before = () if all(member.op_type in CLAMPS for member in fused) else (target.outputs[0],)
     return (*before, last.outputs[0])
-
-
-def _why(
-    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, calibration: Calibration | None
-) -> tuple[Reason, ...]:
-    reasons = []
-    if isinstance(unit, str):
-        field = f"compute_units.{unit}.data_types"
-        value = describe(spec, field)
-        reasons.append(Reason(claim=f"{unit} computes in int8.", spec_field=field, spec_value=value, law=LAW))
-        if form.role == "weighted":
-            allowed, field = granularities(spec, unit)
-            told = describe(spec, field)
-            taken = "" if told else ", which is taken for granted"
-            claim = f"{unit} scales weights by {' or '.join(allowed)}{taken}."
-            reasons.append(Reason(claim=claim, spec_field=field, spec_value=told))
-    if form.role in ("same_scale", "concat"):
-        law = (
-            "what moves values gives its output the scale of its input"
-            if form.role == "same_scale"
-            else ("a Concat gives all of its inputs the scale of its output")
-        )
-        reasons.append(Reason(claim="Its values move between quantized neighbours without a conversion.", law=law))
-    if calibration is not None:
-        reasons.append(Reason(claim=f"The ranges come from {calibration.data}."))
-    return tuple(reasons)
-
-
-def _alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str) -> tuple[Alternative, ...]:
-    rejected = [Alternative(option="float32", reason="It moves four times the bytes and has no faster arithmetic.")]
-    if isinstance(unit, str) and form.role == "weighted":
-        if scheme == "channel_wise":
-            reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."
-            rejected.append(Alternative(option="weights scaled by tensor", reason=reason))
-        else:
-            reason = f"{says_of_granularity(spec, unit)}."
-            rejected.append(Alternative(option="weights scaled by channel", reason=reason))
-    return tuple(rejected)

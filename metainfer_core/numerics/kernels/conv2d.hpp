@@ -9,6 +9,7 @@
 #pragma once
 #include "activation.hpp"
 #include "half.hpp"
+#include "packed.hpp"
 #include "requantize.hpp"
 #include "vector.hpp"
 
@@ -32,6 +33,7 @@ struct Conv2dParams {
     int32_t input_zero_point, output_zero_point, low, high;  // int8 only
     int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
     int32_t flush;      // 16-bit floats only: see narrow
+    int32_t weight_group;  // packed weights only: channels that share a scale; 0: all
 };
 
 constexpr int32_t FILTER_BLOCK = 4;
@@ -227,14 +229,13 @@ MI_INLINE void for_blocks(const Conv2dParams p, int32_t rows, Block block) {
     }
 }
 
-// float32 reads a 1x1 convolution's input in place; 16-bit floats are widened in scratch, and each block of weights
-// behind the band.
-template <class Vector, class Element>
-MI_INLINE void conv2d_floats(const Conv2dParams p, const Element* input, const Element* weights, const float* bias,
+// float32 reads a 1x1 convolution's input in place; 16-bit floats are widened in scratch. `weights(number, wide)` gives
+// block `number` of the weights in float32, in place or in `wide`, which lies in scratch behind the band.
+template <class Vector, class Element, class Weights>
+MI_INLINE void conv2d_floats(const Conv2dParams p, const Element* input, Weights weights, const float* bias,
                              Element* output, float* scratch) {
     const Band band(p);
     const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
-    const int64_t block = int64_t{FILTER_BLOCK} * p.channels * p.kernel_height * p.kernel_width;
     const bool in_place = sizeof(Element) == 4 && p.scratch_bytes == 0;
     float* wide_weights = scratch + int64_t{p.channels} * band.rows * band.row;
     for (int32_t image = 0; image < p.batch * p.groups; ++image) {
@@ -259,8 +260,8 @@ MI_INLINE void conv2d_floats(const Conv2dParams p, const Element* input, const E
                 const float* start = bias + group * p.filters + filter;
                 const int64_t number = int64_t{group} * divide_up(p.filters, FILTER_BLOCK) + filter / FILTER_BLOCK;
                 conv2d_vectors<1, Vector, float, float>(
-                    p, p.channels, plane, row, band.columns, base, widened(weights + number * block, block, wide_weights),
-                    begin, end, minimum(FILTER_BLOCK, p.filters - filter),
+                    p, p.channels, plane, row, band.columns, base, weights(number, wide_weights), begin, end,
+                    minimum(FILTER_BLOCK, p.filters - filter),
                     target + filter * out_plane + first * p.out_width, [start](int32_t f) { return start[f]; },
                     [&p](int32_t, float* sums, Element* finished, int32_t count) {
                         activate(p.activation, p.alpha, p.beta, sums, count);
@@ -271,20 +272,46 @@ MI_INLINE void conv2d_floats(const Conv2dParams p, const Element* input, const E
     }
 }
 
+template <class Element>
+MI_INLINE auto blocks_of(const Conv2dParams p, const Element* weights) {
+    const int64_t block = int64_t{FILTER_BLOCK} * p.channels * p.kernel_height * p.kernel_width;
+    return [=](int64_t number, float* wide) { return widened(weights + number * block, block, wide); };
+}
+
 // weights: [group][filter / 4][channel][kernel row][kernel column][4], filled up with zeros.
 MI_KERNEL void conv2d_float32(const Conv2dParams p, const float* input, const float* weights, const float* bias,
                               float* output, float* scratch) {
-    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
+    conv2d_floats<Float>(p, input, blocks_of(p, weights), bias, output, scratch);
 }
 MI_KERNEL void conv2d_float16(const Conv2dParams p, const Float16* input, const Float16* weights, const float* bias,
                               Float16* output, float* scratch) {
-    if (p.half_sums) return conv2d_floats<HalfSums>(p, input, weights, bias, output, scratch);
-    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
+    if (p.half_sums) return conv2d_floats<HalfSums>(p, input, blocks_of(p, weights), bias, output, scratch);
+    conv2d_floats<Float>(p, input, blocks_of(p, weights), bias, output, scratch);
 }
 MI_KERNEL void conv2d_bfloat16(const Conv2dParams p, const BFloat16* input, const BFloat16* weights, const float* bias,
                                BFloat16* output, float* scratch) {
-    conv2d_floats<Float>(p, input, weights, bias, output, scratch);
+    conv2d_floats<Float>(p, input, blocks_of(p, weights), bias, output, scratch);
 }
+
+// weights: as for conv2d_float32, packed; scale and zero_point: of each block one after the other (see packed.hpp).
+#define MI_PACKED_CONV(bits)                                                                                       \
+    MI_KERNEL void conv2d_float32_int##bits(const Conv2dParams p, const float* input, const uint8_t* weights,      \
+                                            const float* scale, const int8_t* zero_point, const float* bias,       \
+                                            float* output, float* scratch) {                                       \
+        const int32_t taps = p.kernel_height * p.kernel_width;                                                     \
+        const int64_t block = int64_t{FILTER_BLOCK} * p.channels * taps;                                           \
+        const int64_t scales = scales_of_block(p.channels, taps, FILTER_BLOCK, p.weight_group);                    \
+        const auto blocks = [=](int64_t number, float* wide) -> const float* {                                     \
+            dequantize_block<bits>(weights, number * block, p.channels, taps, FILTER_BLOCK, p.weight_group,        \
+                                   scale + number * scales, zero_point ? zero_point + number * scales : nullptr,   \
+                                   wide);                                                                          \
+            return wide;                                                                                           \
+        };                                                                                                         \
+        conv2d_floats<Float>(p, input, blocks, bias, output, scratch);                                             \
+    }
+MI_PACKED_CONV(4)
+MI_PACKED_CONV(6)
+#undef MI_PACKED_CONV
 
 // weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.
 // bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are

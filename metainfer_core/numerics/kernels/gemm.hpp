@@ -17,6 +17,7 @@ struct GemmParams {
     int32_t output_zero_point, low, high;  // int8 only
     int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
     int32_t flush;      // 16-bit floats only: see narrow
+    int32_t weight_group;  // packed weights only: rows of the matrix that share a scale; 0: all
 };
 
 
@@ -151,6 +152,39 @@ MI_KERNEL void gemm_int8(const GemmParams p, const int8_t* input, const int8_t* 
                  });
 }
 
+// `gemm` with each block of columns unpacked to scratch before all rows pass over it; the same sums in the same order.
+template <int32_t BITS, class Finish>
+MI_INLINE void gemm_packed(const float* input, int32_t rows, int32_t columns, int32_t channels, int32_t taps,
+                           int32_t block, int32_t group, const uint8_t* weights, const float* scale,
+                           const int8_t* zero_point, const float* bias, float* scratch, Finish finish) {
+    const int32_t depth = channels * taps;
+    const int64_t scales = scales_of_block(channels, taps, block, group);
+    for (int32_t first = 0, number = 0; first < columns; first += block, ++number) {
+        dequantize_block<BITS>(weights, int64_t{number} * depth * block, channels, taps, block, group,
+                               scale + number * scales, zero_point ? zero_point + number * scales : nullptr, scratch);
+        gemm<1, Float>(input, rows, depth, minimum(block, columns - first), depth, block, scratch, bias + first,
+                       [&](int32_t row, int32_t column, float* sums, int32_t count) {
+                           finish(row, first + column, sums, count);
+                       });
+    }
+}
+
+// weights: as for gemm_float32, packed; scale and zero_point: of each block one after the other (see packed.hpp).
+#define MI_PACKED_GEMM(bits)                                                                                       \
+    MI_KERNEL void gemm_float32_int##bits(const GemmParams p, const float* input, const uint8_t* weights,          \
+                                          const float* scale, const int8_t* zero_point, const float* bias,         \
+                                          float* output, float* scratch) {                                         \
+        gemm_packed<bits>(input, p.rows, p.columns, p.depth, 1, p.block, p.weight_group, weights, scale, zero_point, \
+                          bias, scratch, [&](int32_t row, int32_t column, float* sums, int32_t count) {            \
+                              activate(p.activation, p.alpha, p.beta, sums, count);                                \
+                              float* target = output + int64_t{row} * p.columns + column;                          \
+                              for (int32_t i = 0; i < count; ++i) target[i] = sums[i];                             \
+                          });                                                                                      \
+    }
+MI_PACKED_GEMM(4)
+MI_PACKED_GEMM(6)
+#undef MI_PACKED_GEMM
+
 // The inputs of each output pixel as one row, [pixel][channel][kernel row][kernel column], rows `row_step` apart.
 template <class Target, class Source>
 MI_INLINE void pixels_to_rows(const Conv2dParams p, const Source* input, Source padding, int64_t row_step,
@@ -206,6 +240,29 @@ MI_KERNEL void conv2d_rows_bfloat16(const Conv2dParams p, const BFloat16* input,
                                     const float* bias, BFloat16* output, float* scratch) {
     conv2d_rows_floats<Float>(p, input, weights, bias, output, scratch);
 }
+
+#define MI_PACKED_ROWS(bits)                                                                                       \
+    MI_KERNEL void conv2d_rows_float32_int##bits(const Conv2dParams p, const float* input, const uint8_t* weights, \
+                                                 const float* scale, const int8_t* zero_point, const float* bias,  \
+                                                 float* output, float* scratch) {                                  \
+        const int32_t taps = p.kernel_height * p.kernel_width, depth = p.channels * taps;                          \
+        const int32_t pixels = p.out_height * p.out_width;                                                         \
+        for (int32_t image = 0; image < p.batch; ++image) {                                                        \
+            pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width, 0.0f, depth, scratch);     \
+            float* target = output + int64_t{image} * p.filters * pixels;                                          \
+            gemm_packed<bits>(scratch, pixels, p.filters, p.channels, taps, p.block, p.weight_group, weights, scale, \
+                              zero_point, bias, scratch + int64_t{pixels} * depth,                                 \
+                              [&](int32_t pixel, int32_t filter, float* sums, int32_t count) {                     \
+                                  activate(p.activation, p.alpha, p.beta, sums, count);                            \
+                                  for (int32_t i = 0; i < count; ++i) {                                            \
+                                      target[int64_t{filter + i} * pixels + pixel] = sums[i];                      \
+                                  }                                                                                \
+                              });                                                                                  \
+        }                                                                                                          \
+    }
+MI_PACKED_ROWS(4)
+MI_PACKED_ROWS(6)
+#undef MI_PACKED_ROWS
 
 // The same in int8; weights as for gemm_int8.
 MI_KERNEL void conv2d_rows_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,

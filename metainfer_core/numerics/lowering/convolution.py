@@ -12,7 +12,8 @@ from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
-from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
+from metainfer_core.numerics.lowering.model_reader import PackedConstant, optional, required, unsupported
+from metainfer_core.numerics.lowering.packed_weights import group_of, packed_conv, packed_matrix, packed_weights
 from metainfer_core.numerics.lowering.packing import FILTER_BLOCK, gemm_block, pack_conv, pack_depthwise, pack_gemm
 from metainfer_core.numerics.program import FLOATS, HALF_FLOATS
 
@@ -55,8 +56,11 @@ def conv(b: Builder, node: ir.Node) -> None:
         return
     weights, bias = _constants(b, node)
     ending = float_ending(b, node)
-    source = b.tensor(required(node, 0))
-    _emit_float(b, _described(b, node), source, weights, bias, ending)
+    source, described, packed = b.tensor(required(node, 0)), _described(b, node), packed_weights(b, node)
+    if packed is not None and _kernel_for(described) != "depthwise_conv2d":
+        _emit_packed(b, described, source, packed, bias, ending)
+    else:
+        _emit_float(b, described, source, weights, bias, ending)
     absorb(b, ending.nodes)
 
 
@@ -194,27 +198,44 @@ def _emit_float(
     weights, name = weights.reshape(*weights.shape[:2], *c.window.kernel), str(ending.nodes[0].name)
     kernel, is_half = _kernel_for(c), weights.dtype.name in HALF_FLOATS
     c = _widened(c) if kernel == "conv2d" else c
-    taps = math.prod(c.window.kernel)
-    params: dict[str, object] = {**_params(c), **ending.params}
+    filters = {"conv2d_rows": 0, "depthwise_conv2d": 1, "conv2d": FILTER_BLOCK}[kernel] if is_half else 0
+    params = _float_params(c, kernel, 4 * filters * c.depth, not is_half)
     if kernel == "conv2d_rows":
-        params["block"] = gemm_block(c.filters)
-        params["scratch_bytes"] = 4 * c.pixels * c.depth
         packed = pack_gemm(weights.reshape(c.filters, -1).T, gemm_block(c.filters))
-    elif kernel == "depthwise_conv2d":
-        row = 4 * _columns(c.window)
-        params["band_rows"] = _band(c.window, row)
-        params["scratch_bytes"] = row * _rows(c.window, _band(c.window, row)) + (4 * taps if is_half else 0)
-        packed = pack_depthwise(weights)
     else:
-        row = 4 * c.channels * _columns(c.window)
-        band = _band(c.window, row)
-        in_place = _is_pointwise(c.window) and c.window.out_size[1] >= MIN_COLUMNS and not is_half
-        wide_weights = 4 * FILTER_BLOCK * c.channels * taps if is_half else 0
-        params["band_rows"] = band
-        params["scratch_bytes"] = 0 if in_place else row * _rows(c.window, band) + wide_weights
-        packed = pack_conv(weights, c.groups)
+        packed = pack_depthwise(weights) if kernel == "depthwise_conv2d" else pack_conv(weights, c.groups)
     inputs = (source, b.constant(f"{name}.weights", packed), b.constant(f"{name}.bias", bias))
-    b.emit(f"{kernel}_{weights.dtype.name}", ending.nodes, inputs, (b.output(ending.value),), params)
+    outputs = (b.output(ending.value),)
+    b.emit(f"{kernel}_{weights.dtype.name}", ending.nodes, inputs, outputs, {**params, **ending.params})
+
+
+def _emit_packed(
+    b: Builder, c: Convolution, source: str, packed: PackedConstant, bias: np.ndarray, ending: FloatEnding
+) -> None:
+    """In float32 with weights of few bits, which the kernel unpacks a block at a time."""
+    kernel, name = _kernel_for(c), str(ending.nodes[0].name)
+    c = _widened(c) if kernel == "conv2d" else c
+    if kernel == "conv2d_rows":
+        weights = packed_matrix(b, name, packed, columns_first=True, block=gemm_block(c.filters))
+        params = _float_params(c, kernel, 4 * gemm_block(c.filters) * c.depth, True)
+    else:
+        weights = packed_conv(b, name, packed, c.groups)
+        params = _float_params(c, kernel, 4 * FILTER_BLOCK * c.depth, False)
+    inputs = (source, *weights, b.constant(f"{name}.bias", bias))
+    params = {**params, "weight_group": group_of(packed), **ending.params}
+    b.emit(f"{kernel}_float32_int{packed.bits}", ending.nodes, inputs, (b.output(ending.value),), params)
+
+
+def _float_params(c: Convolution, kernel: str, wide_weights: int, may_read_in_place: bool) -> dict[str, object]:
+    """Params of a kernel on floats, with room in scratch for `wide_weights` bytes of unpacked weights."""
+    params: dict[str, object] = {**_params(c)}
+    if kernel == "conv2d_rows":
+        return {**params, "block": gemm_block(c.filters), "scratch_bytes": 4 * c.pixels * c.depth + wide_weights}
+    row = (4 if kernel == "depthwise_conv2d" else 4 * c.channels) * _columns(c.window)
+    params["band_rows"] = band = _band(c.window, row)
+    in_place = kernel == "conv2d" and _is_pointwise(c.window) and c.window.out_size[1] >= MIN_COLUMNS
+    params["scratch_bytes"] = 0 if in_place and may_read_in_place else row * _rows(c.window, band) + wide_weights
+    return params
 
 
 def _emit_integer(b: Builder, c: Convolution, found: IntegerSum, codes: np.ndarray) -> None:

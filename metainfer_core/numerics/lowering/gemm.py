@@ -12,7 +12,8 @@ from metainfer_core.numerics.lowering.broadcast import emit_binary, expanded
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
 from metainfer_core.numerics.lowering.integer_sums import integer_sum
-from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
+from metainfer_core.numerics.lowering.model_reader import PackedConstant, optional, required, unsupported
+from metainfer_core.numerics.lowering.packed_weights import group_of, packed_matrix, packed_weights
 from metainfer_core.numerics.lowering.packing import gemm_block, pack_gemm
 from metainfer_core.numerics.program import FLOATS, HALF_FLOATS
 
@@ -34,14 +35,15 @@ def gemm(b: Builder, node: ir.Node) -> None:
     alpha = node.attributes.get_float("alpha", 1.0)
     matrix = matrix if alpha == 1.0 else (matrix.astype(np.float32) * np.float32(alpha)).astype(matrix.dtype)
     rows, columns = b.shape(required(node, 0))[0], matrix.shape[1]
+    packed = packed_weights(b, node) if alpha == 1.0 else None
     added = optional(node, 2)
     constant = b.array(added)
     beta = np.float32(node.attributes.get_float("beta", 1.0))
     if added is None:
-        _emit_float(b, float_ending(b, node), b.tensor(node.inputs[0]), rows, matrix, None)
+        _emit(b, node, rows, matrix, None, packed, transposed)
     elif constant is not None and constant.size in (1, columns) and (constant.ndim < 2 or constant.shape[0] == 1):
         bias = np.broadcast_to(constant.reshape(-1), columns).astype(np.float32) * beta
-        _emit_float(b, float_ending(b, node), b.tensor(node.inputs[0]), rows, matrix, bias)
+        _emit(b, node, rows, matrix, bias, packed, transposed)
     elif beta == 1.0:
         element = b.element_type(node.outputs[0])
         product = b.declare(f"{node.name}.product", element, (rows, columns))
@@ -67,9 +69,8 @@ def matmul(b: Builder, node: ir.Node) -> None:
     if weights is not None and weights.ndim == 2:
         if _integer(b, node, 1):
             return
-        ending = float_ending(b, node)
-        _emit_float(b, ending, b.tensor(left), math.prod(left_shape[:-1]), weights, None)
-        absorb(b, ending.nodes)
+        _emit(b, node, math.prod(left_shape[:-1]), weights, None, packed_weights(b, node), False)
+        absorb(b, float_ending(b, node).nodes)
         return
     ending = float_ending(b, node)
     left_shape = left_shape if len(left_shape) > 1 else (1, *left_shape)
@@ -125,6 +126,39 @@ def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
     found.emit(b, "gemm_int8", pack_gemm(depth_first, block), params)
     absorb(b, ending.nodes)
     return True
+
+
+def _emit(
+    b: Builder,
+    node: ir.Node,
+    rows: int,
+    matrix: np.ndarray,
+    bias: np.ndarray | None,
+    packed: PackedConstant | None,
+    transposed: bool,
+) -> None:
+    """The whole product, with weights of few bits where they are stored so."""
+    ending, source = float_ending(b, node), b.tensor(node.inputs[0])
+    if packed is None:
+        _emit_float(b, ending, source, rows, matrix, bias)
+        return
+    depth, columns = matrix.shape
+    block, name = gemm_block(columns), str(node.name)
+    inputs = (
+        source,
+        *packed_matrix(b, name, packed, transposed, block),
+        b.constant(f"{name}.bias", np.zeros(columns, np.float32) if bias is None else bias),
+    )
+    params = {
+        "rows": rows,
+        "columns": columns,
+        "depth": depth,
+        "block": block,
+        "scratch_bytes": 4 * depth * block,
+        "weight_group": group_of(packed),
+        **ending.params,
+    }
+    b.emit(f"gemm_float32_int{packed.bits}", ending.nodes, inputs, (b.output(ending.value),), params)
 
 
 def _emit_float(

@@ -15,6 +15,8 @@ FROM, FUSED_WITH, MEMORY, UNIT = "metainfer.from", "metainfer.fused_with", "meta
 KEEP_FLOAT = "metainfer.keep_float"
 HALF_SUMS = "metainfer.half_sums"
 """On a node in 16-bit floats: its sums are rounded to 16 bits as well."""
+WEIGHT_BITS = "metainfer.weight_bits"
+"""On a DequantizeLinear of constant weights: they are stored in so many bits, and its reader unpacks them."""
 FLUSH = "metainfer.flush"
 """On a node in 16-bit floats: results below the least normal number become zero."""
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
@@ -40,6 +42,21 @@ class ConstantIntegers:
     scales: np.ndarray
     zero_points: np.ndarray
     axis: int | None
+
+
+@dataclass(frozen=True)
+class PackedConstant:
+    """A constant whose signed codes are stored in few bits: real = (code - zero point) * scale."""
+
+    bits: int
+    codes: np.ndarray
+    scales: np.ndarray
+    """One number, one a channel along `axis`, or, with a group, the shape of the codes with `axis` in groups."""
+    zero_points: np.ndarray | None
+    """As the scales; None: all 0."""
+    axis: int | None
+    group: int
+    """Elements along `axis` that share a scale; 0: no groups."""
 
 
 class ModelReader:
@@ -99,11 +116,32 @@ class ModelReader:
         scale, zero_point = self.array(producer.inputs[1]), self.array(_input(producer, 2))
         if raw is None or scale is None:
             return None
-        axis = producer.attributes.get_int("axis", 1)
+        axis, size = producer.attributes.get_int("axis", 1), producer.attributes.get_int("block_size", 0)
         zero = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point.astype(np.int32)
-        centred: np.ndarray = (raw.astype(np.int32) - _along(zero, raw.ndim, axis)).astype(np.float32)
-        real: np.ndarray = centred * _along(scale.astype(np.float32), raw.ndim, axis)
+        centred: np.ndarray = (raw.astype(np.int32) - _along(zero, raw.shape, axis, size)).astype(np.float32)
+        real: np.ndarray = centred * _along(scale.astype(np.float32), raw.shape, axis, size)
         return real
+
+    def packed_constant(self, value: ir.Value | None) -> PackedConstant | None:
+        """The codes of a constant that is stored in few bits; None where it is not one."""
+        producer = value.producer() if value is not None else None
+        if producer is None or producer.op_type != DEQUANTIZE or WEIGHT_BITS not in producer.metadata_props:
+            return None
+        raw, scale = self.array(producer.inputs[0]), self.array(producer.inputs[1])
+        zero_point = self.array(_input(producer, 2))
+        if raw is None or scale is None:
+            return None
+        size = producer.attributes.get_int("block_size", 0)
+        axis = producer.attributes.get_int("axis", 1) % raw.ndim if scale.size > 1 else None
+        has_zero = zero_point is not None and bool(zero_point.astype(np.int32).any())
+        return PackedConstant(
+            bits=int(producer.metadata_props[WEIGHT_BITS]),
+            codes=raw.astype(np.int8),
+            scales=scale.astype(np.float32),
+            zero_points=zero_point.astype(np.int8) if zero_point is not None and has_zero else None,
+            axis=axis,
+            group=size,
+        )
 
     def constant_integers(self, value: ir.Value | None) -> ConstantIntegers | None:
         """The integers of a constant that is stored in 8 bits and dequantized; None where it is not."""
@@ -174,10 +212,12 @@ def _input(node: ir.Node, index: int) -> ir.Value | None:
     return node.inputs[index] if index < len(node.inputs) else None
 
 
-def _along(parameter: np.ndarray, rank: int, axis: int) -> np.ndarray:
-    """Per-axis parameters, shaped so that they broadcast against a tensor of `rank` axes."""
+def _along(parameter: np.ndarray, shape: tuple[int, ...], axis: int, block_size: int = 0) -> np.ndarray:
+    """Parameters of a tensor, an axis or blocks along it, so that they broadcast against a tensor of that shape."""
     if parameter.size == 1:
         return parameter.reshape(())
-    shape = [1] * rank
-    shape[axis % rank] = -1
-    return parameter.reshape(shape)
+    axis %= len(shape)
+    if block_size and parameter.ndim == len(shape):
+        repeated: np.ndarray = np.repeat(parameter, block_size, axis)
+        return np.take(repeated, np.arange(shape[axis]), axis)
+    return parameter.reshape([-1 if index == axis else 1 for index in range(len(shape))])

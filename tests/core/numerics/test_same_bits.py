@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from half_cases import half_cases, in_format
 from operator_cases import FLOAT_CASES, WHERE_BOOL
+from packed_cases import packed_cases
 from quantized_cases import EXACT_CASES, TABLE_CASES
 
 from metainfer_core.numerics.lower import Lowered, lower
@@ -61,7 +62,21 @@ def calls() -> CALLS:
         for name, half_sums in (("float16", False), ("float16", True), ("bfloat16", False)):
             lowered = lower(in_format(case.model(), name, half_sums, flush=half_sums))
             found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
-    return found
+    for packed in packed_cases():
+        lowered = lower(packed.packed)
+        found += _calls_of(lowered, Simulator(lowered).run(packed.feed, keep=True))
+    return [*found, _transfer()]
+
+
+def _transfer() -> tuple[str, bytes, list[bytes | None]]:
+    """What staging adds to a program and no operator is lowered to: three runs of five bytes, seven apart."""
+    source, target = np.arange(40, dtype=np.uint8), np.zeros(30, np.uint8)
+    params = {"rows": 3, "row_bytes": 5, "source_offset": 2, "source_stride": 7, "target_offset": 1, "target_stride": 9}
+    expected = target.copy()
+    for row in range(3):
+        expected[1 + 9 * row : 6 + 9 * row] = source[2 + 7 * row : 7 + 7 * row]
+    message = kernel_harness.message("transfer", params, [source, target])
+    return "transfer", message, [source.tobytes(), expected.tobytes()]
 
 
 def _check(command: list[str], calls: CALLS) -> None:

@@ -67,7 +67,8 @@ def test_initializer_loses_no_digit() -> None:
         params={"rank": 1, "shape": (7, 1, 1, 1, 1, 1), "alpha": 0.1, "beta": -2},
     )
     assert (
-        params_initializer(step) == "{1, {7, 1, 1, 1, 1, 1}, {}, {}, 0, 0x1.999999999999ap-4f, -0x1.0000000000000p+1f}"
+        params_initializer(step)
+        == "{1, {7, 1, 1, 1, 1, 1}, {}, {}, 0, 0x1.999999999999ap-4f, -0x1.0000000000000p+1f, 0}"
     )
 
 

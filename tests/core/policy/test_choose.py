@@ -182,7 +182,7 @@ def test_precision_and_fast_mode() -> None:
     plain = chosen(model, spec, Objective(precision=Precision.FLOAT32))
     assert lines(plain, "quantize") == []
     assert [candidate["name"] for candidate in plain.candidates] == ["float32"]
-    with pytest.raises(UnsupportedError, match="fp16 is not available"):
+    with pytest.raises(UnsupportedError, match="The chip has no 16-bit floats"):
         chosen(model, spec, Objective(precision=Precision.FP16))
     fast = chosen(model, spec, Objective(fast=True))
     assert {line.evidence.alone for line in lines(fast, "quantize")} == {None}
