@@ -13,6 +13,7 @@ import typer
 from hwdoc_ingest.sample.command import sample_files
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
+from studio.replicas import WORKERS, announce, warnings
 from studio.uploads import UPLOAD_LIMIT_MEGABYTES
 from studio.window import browser, show
 from studio.workspace import choose_workspace
@@ -45,6 +46,9 @@ def commands(app: typer.Typer) -> None:
         choose_workspace(workspace)
         if with_sample:
             lay_out_sample(workspace)
+        for warning in warnings(announce(port), os.environ):
+            sys.stderr.write(f"Warning: {warning}\n")
+        os.environ.pop(WORKERS, None)
         sys.stderr.write(f"The studio is at http://127.0.0.1:{port} (Ctrl-C stops it)\n")
         sys.stderr.flush()
         options = {
