@@ -17,10 +17,10 @@ from metainfer_core.npu.residents import residents
 from metainfer_core.npu.tiles import Part, Tile, parts
 from metainfer_core.npu.working_set import largest, working_sets
 from metainfer_core.numerics.lower import Lowered
-from metainfer_core.numerics.program import Program, Step, Tensor
+from metainfer_core.numerics.program import Program, Quantization, Step, Tensor
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.values import Value
+from metainfer_core.values import Value, sha256
 
 TRANSFER = "transfer"
 """The kernel of transfer steps."""
@@ -60,7 +60,7 @@ def stage(lowered: Lowered, spec: HardwareSpec, asked: Asked, everywhere: bool, 
         UnsupportedError: an approved tile or early transfer cannot be done; names it and says why.
         DoesNotFitError: a step works on more than its unit's local memory holds, and no tile was approved for it.
     """
-    stager = _Stager(lowered.program, devices(spec), asked, everywhere)
+    stager = _Stager(lowered.program, devices(spec), asked, everywhere, dict(lowered.constants))
     if everywhere and resident_share > 0:
         stager.keep(residents(stager.program, stager.device_of, asked.tiles.keys(), resident_share))
     for step in lowered.program.steps:
@@ -69,10 +69,10 @@ def stage(lowered: Lowered, spec: HardwareSpec, asked: Asked, everywhere: bool, 
     program = Program(
         inputs=lowered.program.inputs,
         outputs=lowered.program.outputs,
-        tensors=tuple(stager.tensors.values()),
+        tensors=_used(stager),
         steps=tuple(stager.steps),
     )
-    return Lowered(program, lowered.constants)
+    return Lowered(program, stager.constants)
 
 
 def parts_on(device: Device, step: Step, tensors: Mapping[str, Tensor], tile: Tile) -> tuple[Part, ...] | str:
@@ -82,7 +82,8 @@ def parts_on(device: Device, step: Step, tensors: Mapping[str, Tensor], tile: Ti
         return found
     for part in found:
         for name, block in zip((*step.inputs, *step.outputs), (*part.inputs, *part.outputs), strict=True):
-            reason = reason_against(block, tensors[name].size_bytes, device.dma) if name and block else None
+            is_moved = name and block and tensors[name].constant is None  # constants are cut when the model is compiled
+            reason = reason_against(block, tensors[name].size_bytes, device.dma) if is_moved and block else None
             if reason:
                 return f"DMA cannot move a tile of {name}. {reason}"
     return found
@@ -121,6 +122,7 @@ class _Stager:
     devices: Mapping[str, Device]
     asked: Asked
     everywhere: bool
+    constants: dict[str, bytes]
     tensors: dict[str, Tensor] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     done: set[str] = field(default_factory=set)
@@ -206,6 +208,8 @@ class _Stager:
             late: list[Step] = []
             inputs = []
             for name, block in zip(step.inputs, part.inputs if part else (None,) * len(step.inputs), strict=True):
+                if name and block is not None and part is not None and self.tensors[name].constant is not None:
+                    name, block = self._laid_out(name, block, part, index), None
                 if not name or (block is None and self.tensors[name].memory == device.memory):
                     inputs.append(name)
                     continue
@@ -224,6 +228,30 @@ class _Stager:
             self.steps.append(_with(step, inputs, outputs, part))
             self.last_work[step.unit or ""] = len(self.steps) - 1
             self.steps += after
+
+    def _laid_out(self, name: str, block: Block, part: Part, index: int) -> str:
+        """The part of a constant that one tile reads, as a constant of its own, which begins where DMA can."""
+        whole = self.tensors[name]
+        data = self.constants[whole.constant or ""][block.offset : block.offset + block.size_bytes]
+        digest = sha256(data)
+        self.constants[digest] = data
+        part_name = self._free(f"{name}.tile{index}")
+        changes: dict[str, object] = {"name": part_name, "shape": block.shape, "constant": digest, "memory": None}
+        if whole.quantization is not None and len(whole.quantization.scales) > 1 and part.channels is not None:
+            first, count = part.channels
+            kept = slice(first, first + count)
+            scales, points = whole.quantization.scales[kept], whole.quantization.zero_points
+            changes["quantization"] = Quantization(
+                scales=scales, zero_points=points[kept] if len(points) > 1 else points, axis=whole.quantization.axis
+            )
+        self.tensors[part_name] = Tensor(**{**whole.__dict__, **changes})
+        return part_name
+
+    def _free(self, name: str) -> str:
+        """The name, with a mark behind it as long as it is taken."""
+        while name in self.tensors:
+            name += "'"
+        return name
 
     def _is_ready(self, name: str) -> bool:
         """Whether a tensor is there before the step that computes last: a constant is."""
@@ -261,14 +289,17 @@ class _Stager:
 
     def _copy(self, device: Device, name: str, block: Block | None, index: int | None) -> str:
         """A new tensor in the local memory for all of a tensor, or for a block of it."""
-        base = f"{name}@{device.memory}" + ("" if index is None else f".{index}")
-        copy, count = base, 1
-        while copy in self.tensors:
-            count += 1
-            copy = f"{base}.{count}" if index is None else f"{base}.{count}+"
+        copy = self._free(f"{name}@{device.memory}" + ("" if index is None else f".{index}"))
         tensor = _moved(self.tensors[name], copy, device.memory)
         self.tensors[copy] = tensor if block is None else Tensor(**{**tensor.__dict__, "shape": block.shape})
         return copy
+
+
+def _used(stager: _Stager) -> tuple[Tensor, ...]:
+    """The tensors that some step touches or the model gives; a constant that was cut is no longer among them."""
+    touched = {name for step in stager.steps for name in (*step.inputs, *step.outputs)}
+    touched |= {*stager.program.inputs, *stager.program.outputs}
+    return tuple(tensor for name, tensor in stager.tensors.items() if name in touched)
 
 
 def _moved(tensor: Tensor, name: str, memory: str) -> Tensor:

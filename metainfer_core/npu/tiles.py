@@ -48,6 +48,8 @@ class Part:
     params: Mapping[str, Any]
     inputs: tuple[Block | None, ...]
     outputs: tuple[Block | None, ...]
+    channels: tuple[int, int] | None = None
+    """First output channel and how many, where it makes some of them."""
 
 
 def extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
@@ -140,7 +142,7 @@ def _conv_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     if p["batch"] > 1:
         return f"It computes {p['batch']} images at once, whose channels do not follow one another."
     if _is_grouped(step):
-        return Extent(p["groups"] * p["filters"], p["filters"])
+        return Extent(p["groups"] * p["filters"], max(p["filters"], 2))  # one channel alone has no scales by channel
     return Extent(p["filters"], p["block"] if step.kernel.startswith("conv2d_rows") else FILTERS_TOGETHER)
 
 
@@ -166,7 +168,7 @@ def _conv_channels(step: Step, tensors: Tensors, first: int, count: int) -> Part
         elif role in PER_CHANNEL and name:
             block = _flat(tensors[name], 4 * first, 4 * count)
         inputs.append(block)
-    return Part(params, tuple(inputs), (_channels_of(result, first, count),))
+    return Part(params, tuple(inputs), (_channels_of(result, first, count),), (first, count))
 
 
 def _together(step: Step) -> int:
@@ -249,7 +251,7 @@ def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int,
         inputs.append(block)
     rows = result.size_bytes // width // p["columns"]
     target = Block((rows, count), first * width, count * width, rows, p["columns"] * width)
-    return Part({**p, "columns": count}, tuple(inputs), (target,))
+    return Part({**p, "columns": count}, tuple(inputs), (target,), (first, count))
 
 
 # Pooling and means

@@ -37,7 +37,7 @@ def chip(local_bytes: int = 1 << 16, dma: Mapping[str, Any] | None = None, **uni
             "dram": Memory(kind="dram", size_bytes=1 << 28, alignment_bytes=64, bandwidth_gbps=8),
             "local": Memory(kind="sram", size_bytes=local_bytes, alignment_bytes=16, accessible_by=("npu",)),
         },
-        {"npu": npu(**{**figures, "local_memory": "local", **unit}), "cpu": cpu()},
+        {"npu": npu(**{**figures, "local_memory": "local", **unit}), "cpu": cpu(clock_hz=1e8, macs_per_cycle={"int8": 1, "float32": 1})},
         dma=Dma.from_plain({**usual, "max_transfer_bytes": 4096, "setup_cycles": 20, **(dma or {})}),
     )
 

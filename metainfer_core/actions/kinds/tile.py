@@ -12,7 +12,7 @@ from metainfer_core.actions.rewiring import TILE, node
 from metainfer_core.actions.staged_steps import StagedModel, StagedStep, staged_model
 from metainfer_core.actions.units import describe
 from metainfer_core.npu.stage import parts_on
-from metainfer_core.npu.tiles import AXES, Axis, Part, Tile, extent
+from metainfer_core.npu.tiles import AXES, Axis, Extent, Part, Tile, extent
 from metainfer_core.npu.working_set import largest, working_sets
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -146,13 +146,7 @@ def _largest_tile(one: StagedStep, staged: StagedModel, axis: Axis, capacity: in
     if isinstance(found, str):
         return found
     reason = f"No tile of {axis} fits: even the smallest needs more."
-    tried: set[int] = set()
-    for count in range(2, min(MOST_TILES, found.size) + 1):
-        size = -(-found.size // count)
-        size = -(-size // found.multiple) * found.multiple
-        if size in tried or size >= found.size:
-            continue
-        tried.add(size)
+    for size in _sizes(found, one.device.dma.unit_bytes):
         tile = Tile(axis=axis, size=size)
         parts = parts_on(one.device, one.step, staged.tensors, tile)
         if isinstance(parts, str):
@@ -160,6 +154,14 @@ def _largest_tile(one: StagedStep, staged: StagedModel, axis: Axis, capacity: in
         elif max(working_sets(one.device, one.step, staged.tensors, parts)) <= capacity:
             return _moved(one, staged, parts), len(parts), tile
     return reason
+
+
+def _sizes(found: Extent, unit_bytes: int) -> list[int]:
+    """Sizes worth trying, largest first: equal shares, and these rounded up to where a run of any width may end."""
+    shares = {-(-found.size // count) for count in range(2, min(MOST_TILES, found.size) + 1)}
+    steps = {found.multiple * (1 << power) for power in range(unit_bytes.bit_length())}
+    rounded = {-(-share // step) * step for share in shares for step in steps}
+    return sorted((size for size in rounded if size < found.size), reverse=True)
 
 
 def _moved(one: StagedStep, staged: StagedModel, parts: tuple[Part, ...]) -> int:

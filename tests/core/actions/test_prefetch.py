@@ -72,11 +72,11 @@ def test_the_next_tile_arrives_while_one_is_computed():
     tiles = [index for index, kernel in enumerate(of_b) if kernel != TRANSFER]
     assert len(tiles) == 2
     assert set(of_b[tiles[0] + 1 : tiles[1]]) == {TRANSFER}
-    weights = [step.outputs[0] for step in staged.program.steps if step.inputs[0].endswith("b.weights")]
+    weights = [step.outputs[0] for step in staged.program.steps if step.inputs[0].startswith("b.weights.")]
     names = [name for step in staged.program.steps for name in (*step.outputs, *step.inputs)]
-    assert weights == ["b.weights@local.0", "b.weights@local.1"]
+    assert weights == ["b.weights.tile0@local", "b.weights.tile1@local"]
     first_tile = next(index for index, name in enumerate(names) if name == "y.quantized@local.0")
-    assert names.index("b.weights@local.1") < first_tile
+    assert names.index("b.weights.tile1@local") < first_tile
     assert same_bits(model, staged, plan, runs=5)
 
 

@@ -82,7 +82,7 @@ def test_without_transfers_and_tiles_it_is_the_program_that_was_lowered() -> Non
     plain = unstaged(built(channels(8), ("c",)))
     assert [step.kernel for step in plain.steps] == [step.kernel for step in built().steps if step.moved is None]
     conv = next(step for step in plain.steps if step.kernel == "conv2d_int8")
-    assert conv.inputs[:2] == ("x.quantized", "a.weights")
+    assert conv.inputs[:2] == ("x.quantized", "a.weights.tile0")
     assert conv.outputs == ("s.quantized",)
 
 
