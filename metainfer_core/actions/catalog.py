@@ -5,6 +5,7 @@ from __future__ import annotations
 from metainfer_core.actions.action import ActionKind
 from metainfer_core.actions.kinds.bind_shape import BindShape
 from metainfer_core.actions.kinds.cancel_transposes import CancelTransposes
+from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fold_pad import FoldPad
@@ -15,6 +16,7 @@ from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
 from metainfer_core.actions.kinds.prefetch import Prefetch
 from metainfer_core.actions.kinds.quantize import Quantize
+from metainfer_core.actions.kinds.round_weights import RoundWeights
 from metainfer_core.actions.kinds.split import Split
 from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.kinds.tile import TileKind
@@ -30,6 +32,8 @@ KINDS: tuple[ActionKind, ...] = (
     PadChannels(),
     KeepFloat(),
     Quantize(),
+    RoundWeights(),
+    CorrectBias(),
     HalfPrecision(),
     StoreLowBit(),
     TileKind(),

@@ -16,12 +16,14 @@ from metainfer_core.errors import InputError
 from metainfer_core.explain.explanation import explain
 from metainfer_core.explain.render import as_data, as_html, as_text
 from metainfer_core.files import check_outputs, write_bytes
+from metainfer_core.numerics.task_metrics import METRICS
 from metainfer_core.pipeline import Adapted, Prepared, adapt, illegal_actions, prepare, samples_for
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import read_policy
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
+from metainfer_core.verify.samples import SAMPLES
 
 Model = Annotated[Path, typer.Option("--model", help="The ONNX model.")]
 HwSpec = Annotated[str, typer.Option("--hw-spec", help="The spec: a YAML file, or a name in hwspecs/ such as rk3588.")]
@@ -60,6 +62,25 @@ MinSqnr = Annotated[
         help="Accuracy budget: least signal-to-noise ratio of each output, in dB.",
     ),
 ]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        help=f"What counts as accuracy: {', '.join(METRICS)}, or module:function. Needs an array `labels` in the data.",
+    ),
+]
+MaxMetricDrop = Annotated[
+    float,
+    typer.Option(
+        "--max-metric-drop",
+        min=0.0,
+        max=1.0,
+        help="Accuracy budget with --metric: largest drop, as a share of the unchanged model's figure.",
+    ),
+]
+SampleCount = Annotated[
+    int, typer.Option("--samples", min=1, max=1_000_000, help="How many samples of the data are used, at most.")
+]
 
 
 def commands(app: typer.Typer) -> None:
@@ -78,13 +99,14 @@ def decide(
     calib: str | None,
     evaluation: str | None,
     objective: Objective,
+    samples: int = SAMPLES,
 ) -> tuple[Prepared, Adapted]:
     """What `adapt` and `build` share: prepare the model, read the data, choose a policy."""
     with progress("Adapting") as report:
         report("reading the model", 0, 0)
         prepared = prepare(model, input_shapes(shapes))
-        calibration_samples = samples_for(prepared, calib)
-        evaluation_samples = samples_for(prepared, evaluation or calib)
+        calibration_samples = samples_for(prepared, calib, samples)
+        evaluation_samples = samples_for(prepared, evaluation or calib, samples)
         return prepared, adapt(prepared, spec, calibration_samples, evaluation_samples, objective, report)
 
 
@@ -107,6 +129,9 @@ def adapt_command(
     weight_bits: WeightBits = None,
     search_mode: Mode = SearchMode.BALANCED,
     min_sqnr_db: MinSqnr = 20.0,
+    metric: MetricOption = None,
+    max_metric_drop: MaxMetricDrop = 0.002,
+    samples: SampleCount = SAMPLES,
     fast_mode: Annotated[bool, typer.Option("--fast-mode", help="Skip measuring each action alone.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", help="The policy file; the model's name if not given.")
@@ -123,9 +148,11 @@ def adapt_command(
         weight_bits=checked_weight_bits(weight_bits),
         search_mode=search_mode,
         min_sqnr_db=min_sqnr_db,
+        metric=metric,
+        max_metric_drop=max_metric_drop,
         fast=fast_mode,
     )
-    prepared, adapted = decide(model, spec, shape, calib, evaluation, objective)
+    prepared, adapted = decide(model, spec, shape, calib, evaluation, objective, samples)
     write_bytes(path, adapted.policy.to_json() + b"\n", "policy")
     illegal = illegal_actions(prepared, spec, adapted.policy)
     emit(as_json, adapt_answer(adapted.policy, path, illegal), _adapt_text(adapted.policy, path, hw_spec))

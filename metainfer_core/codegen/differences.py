@@ -157,6 +157,15 @@ def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Ite
         yield _difference(action, node, approved, f"a scale of {tensor.scales[0]:.4g}")
 
 
+def _on_integers(action: Action, built: Built) -> Iterator[Difference]:
+    """The layer runs on integers: only there its rounding can be mended."""
+    for node in action.nodes:
+        steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
+        if not steps or not all(built.is_quantized(step) for step in steps):
+            kernels = ", ".join(step.kernel for step in steps) or "no step"
+            yield _difference(action, node, "a step on integers", f"computed by {kernels}")
+
+
 def _float(action: Action, built: Built) -> Iterator[Difference]:
     """Each node runs on floats."""
     for node in action.nodes:
@@ -256,6 +265,8 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
     "fuse": _in_one_step,
     "quantize": _quantized,
+    "round_weights": _on_integers,
+    "correct_bias": _on_integers,
     "half_precision": _half,
     "store_low_bit": _packed,
     "keep_float": _float,

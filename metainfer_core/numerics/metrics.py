@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from metainfer_core.numerics.program import Quantization
+from metainfer_core.numerics.task_metrics import MetricChange
 from metainfer_core.values import Value
 
 AUDIBLE = 1e-4
@@ -57,6 +58,8 @@ class Effect(Value):
     samples: int
     data: str
     """What the inputs were; says `random inputs` where no data was given."""
+    metric: MetricChange | None = None
+    """The user's metric, where the samples have labels."""
 
 
 def output_effect(

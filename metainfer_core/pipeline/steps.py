@@ -34,10 +34,11 @@ from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.check_legal import Violation, check_legal
+from metainfer_core.verify.metric import check_labels, find_metric
 from metainfer_core.verify.realised_graph import RealisedGraph
 from metainfer_core.verify.reference import Progress, collect_ranges, quiet, run_reference
 from metainfer_core.verify.report import Difference
-from metainfer_core.verify.samples import Feeds, Outputs, Samples, random_samples, read_samples
+from metainfer_core.verify.samples import SAMPLES, Feeds, Outputs, Samples, random_samples, read_samples
 
 TEST_VECTORS = 2
 """Inputs that every package carries with the outputs that it must give."""
@@ -88,9 +89,9 @@ def prepare(
     return Prepared(imported.name, imported.digest, done.model, done.report)
 
 
-def samples_for(prepared: Prepared, data: str | None) -> Samples:
-    """Samples from `data` (see `read_samples`), or seeded random ones that are labelled so."""
-    return read_samples(data, prepared.model) if data else random_samples(prepared.model)
+def samples_for(prepared: Prepared, data: str | None, limit: int = SAMPLES) -> Samples:
+    """At most `limit` samples from `data` (see `read_samples`), or seeded random ones that are labelled so."""
+    return read_samples(data, prepared.model, limit) if data else random_samples(prepared.model)
 
 
 def adapt(
@@ -102,6 +103,9 @@ def adapt(
     progress: Progress = quiet,
 ) -> Adapted:
     """Proposes, measures and chooses: the policy for this model on this spec."""
+    if objective.metric is not None:
+        find_metric(objective.metric)
+        check_labels(objective.metric, evaluation_samples)
     calibration: Calibration = collect_ranges(prepared.model, calibration_samples, progress)
     reference = run_reference(prepared.model, evaluation_samples.feeds)
     policy = choose(
@@ -116,6 +120,7 @@ def adapt(
         name=f"{prepared.name}_on_{spec.name.lower()}",
         model_digest=prepared.digest,
         overfull=lambda adapted: _overfull(adapted, spec),
+        calibration_samples=calibration_samples,
     )
     return Adapted(policy, evaluation_samples, reference)
 

@@ -65,6 +65,8 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
         worst = worst_sqnr_db(candidate.effect)
         accuracy = "no error" if worst == float("inf") else f"at least {worst:.1f} dB"
         figures |= {"exact": True} if worst == float("inf") else {"exact": False, "sqnr_db": round(worst, 2)}
+    if candidate.effect is not None and candidate.effect.metric is not None:
+        accuracy = f"{candidate.effect.metric.words}; {accuracy}"
     words = [accuracy, f"{candidate.integer_nodes} nodes in INT8", f"{candidate.moved_bytes:,} bytes moved"]
     words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import onnx_ir as ir
@@ -20,9 +21,15 @@ from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search import Progress, Tools, search
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.verify.effect import measure
+from metainfer_core.verify.effect import effect_of, measure
+from metainfer_core.verify.layer_data import collect_layers
+from metainfer_core.verify.metric import find_metric
 from metainfer_core.verify.reference import collect_ranges, quiet
 from metainfer_core.verify.samples import Outputs, Samples
+from metainfer_core.verify.suffix_runs import run
+
+MEASURED_ALONE = 8
+"""Samples that each action alone is measured on: enough to rank them. What is chosen is measured on all."""
 
 
 def choose(
@@ -37,6 +44,7 @@ def choose(
     name: str = "",
     model_digest: str | None = None,
     overfull: Overfull = lambda adapted: None,
+    calibration_samples: Samples | None = None,
 ) -> Policy:
     """The best legal policy within the accuracy budget, with measured and predicted evidence for each action.
 
@@ -51,6 +59,7 @@ def choose(
         report: What preprocessing did; shapes that it bound are put on record.
         name: Lineage of the policy, such as `ppocr_cls_on_rk3588`.
         model_digest: Of the model file that the policy is for.
+        calibration_samples: Inputs that ranges and rounding are learned from; `samples` if not given.
         overfull: The memory that the planner cannot fit an adapted model into, where there is one.
 
     Raises:
@@ -63,10 +72,16 @@ def choose(
             f"No unit of {spec.name} lists float16 or bfloat16 ({fields or 'compute_units'}).",
             "Use --precision int8 or float32, or add the data type to the spec with its source.",
         )
+    metric = (objective.metric, find_metric(objective.metric)) if objective.metric is not None else None
+    learned_from = calibration_samples or samples
+    few = samples.first(MEASURED_ALONE)
+    start = functools.cache(lambda: run(lower(model), few.feeds))
     tools = Tools(
-        measure=lambda adapted: measure(reference, adapted, samples),
+        measure=lambda adapted: measure(reference, adapted, samples, metric),
+        measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
-        calibrate=lambda adapted: collect_ranges(adapted, samples),
+        calibrate=lambda adapted: collect_ranges(adapted, learned_from),
+        layers=lambda adapted: collect_layers(adapted, learned_from),
         overfull=overfull,
         progress=progress,
     )

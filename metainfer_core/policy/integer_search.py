@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -17,7 +17,6 @@ from metainfer_core.actions.units import granularities, ranked_units
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
 from metainfer_core.policy.range_reasons import with_range_reasons
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -126,58 +125,3 @@ def alone(structural: Draft, action: Action, measure: Callable[[ir.Model], Effec
         refused: Refusal = draft.refusals[-1]
         return refused.reason
     return measured(measure, draft.finished())
-
-
-def mixed(
-    structural: Draft,
-    params: Mapping[str, object],
-    actions: Sequence[Action],
-    effects: Mapping[str, Measured],
-    together: Measured,
-    objective: Objective,
-    measure: Callable[[ir.Model], Effect],
-) -> tuple[Draft, Measured]:
-    """The draft that keeps the fewest nodes float and is within the budget, found by halving.
-
-    Nodes are dropped in the order of what each costs alone, the worst first. If no prefix of that order keeps to the
-    budget, all of them stay float.
-    """
-    order = sorted(actions, key=lambda action: (_badness(effects[action.id]), action.id))
-    low, high = 0, len(order)  # `low` dropped nodes are known to be too few, `high` to be enough
-    best: tuple[Draft, Measured] | None = None
-    while high - low > 1 or best is None:
-        count = high if best is None else (low + high) // 2
-        dropped = {
-            action.nodes[0]: _reason(action, effects[action.id], together, objective) for action in order[:count]
-        }
-        draft = quantized(structural, params, dropped)
-        effect = measured(measure, draft.branch().finished())
-        fits = isinstance(effect, Effect) and not shortfalls(objective, effect)
-        if best is None or fits:
-            best, high = (draft, effect), count
-        else:
-            low = count
-    return best
-
-
-def _badness(effect: Measured) -> float:
-    """Lower is worse; what cannot run is the worst."""
-    return worst_sqnr_db(effect) if isinstance(effect, Effect) else float("-inf")
-
-
-def _reason(action: Action, effect: Measured, together: Measured, objective: Objective) -> Reason:
-    """The measured reason why a node stays float."""
-    name = action.nodes[0]
-    if isinstance(effect, str):
-        return Reason(claim=f"INT8 on {name} cannot run: {effect}")
-    broken = shortfalls(objective, effect)
-    if broken:
-        return Reason(claim=f"INT8 on {name} alone breaks the budget: {broken[0]}", law="measured on calibration data")
-    limits = shortfalls(objective, together) if isinstance(together, Effect) else (together,)
-    return Reason(
-        claim=(
-            f"INT8 on {name} alone leaves {worst_sqnr_db(effect):.1f} dB, among the least of all nodes; "
-            f"with INT8 everywhere the budget breaks: {limits[0] if limits else 'unknown'}"
-        ),
-        law="measured on calibration data",
-    )

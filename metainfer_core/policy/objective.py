@@ -43,6 +43,10 @@ class Objective(Value):
     """Channels, not negligible ones, that may be constant afterwards."""
     max_argmax_flips: float = pydantic.Field(default=0.05, ge=0, le=1)
     """Largest share of samples whose greatest element may move, rounded up to whole samples."""
+    metric: str | None = None
+    """The user's metric, one of `task_metrics.METRICS` or `module:function`: then it is the budget, not decibels."""
+    max_metric_drop: float = pydantic.Field(default=0.002, ge=0, le=1)
+    """Largest drop of the metric, as a share of the unchanged model's figure."""
     weight_bits: Literal[4, 6] | None = None
     """Bits that weights of layers in float32 are stored in, where the budget allows; None: 32."""
     fast: bool = False
@@ -52,8 +56,17 @@ class Objective(Value):
 
 
 def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
-    """Each limit that a measured effect breaks, as a sentence; empty if it keeps to the budget."""
-    return tuple(sentence for output in effect.outputs for sentence in _broken(objective, output, effect.samples))
+    """Each limit that a measured effect breaks, as a sentence; empty if it keeps to the budget.
+
+    Where the user has a metric, that alone decides, and numbers that are none any more.
+    """
+    if objective.metric is None:
+        return tuple(sentence for output in effect.outputs for sentence in _broken(objective, output, effect.samples))
+    lost = tuple(_lost_numbers(output) for output in effect.outputs if output.not_finite)
+    if effect.metric is None or effect.metric.drop <= objective.max_metric_drop * abs(effect.metric.reference):
+        return lost
+    share = f"{objective.max_metric_drop:.2%} of {effect.metric.reference:.4f}"
+    return (*lost, f"{effect.metric.words}; the budget is {share}.")
 
 
 def worst_sqnr_db(effect: Effect) -> float:
@@ -77,7 +90,7 @@ def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[st
             f"at most {objective.max_dead_channels} may."
         )
     if output.not_finite:
-        broken.append(f"{output.not_finite} elements of {output.output} are no longer numbers.")
+        broken.append(_lost_numbers(output))
     flips = output.argmax_flips or 0
     if flips > math.ceil(objective.max_argmax_flips * samples):
         broken.append(
@@ -85,3 +98,7 @@ def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[st
             f"at most {objective.max_argmax_flips:.0%} may."
         )
     return broken
+
+
+def _lost_numbers(output: OutputEffect) -> str:
+    return f"{output.not_finite} elements of {output.output} are no longer numbers."

@@ -11,11 +11,29 @@ RULES = ("actions", "policy/apply.py")
 """Folders and files of the core that decide what an approved action does."""
 
 
+MEASURING = (*RULES, "numerics", "verify/effect.py", "verify/suffix_runs.py")
+"""Those that decide what is measured of an action."""
+
+
 @functools.cache
 def ruleset_digest() -> str:
+    """Of what an approved action does."""
+    return _digest(RULES, (".py",))
+
+
+@functools.cache
+def measuring_digest() -> str:
+    """Of what is measured of an action: measurements that were kept are good as long as it stays."""
+    return _digest(MEASURING, (".py", ".hpp", ".h", ".cpp"))
+
+
+def _digest(rules: tuple[str, ...], suffixes: tuple[str, ...]) -> str:
     """`sha256:` and hex digits over the sources, each with its path, in sorted order."""
     files = [
-        path for rule in RULES for path in ([CORE / rule] if rule.endswith(".py") else (CORE / rule).rglob("*.py"))
+        path
+        for rule in rules
+        for path in ([CORE / rule] if rule.endswith(".py") else sorted((CORE / rule).rglob("*")))
+        if path.suffix in suffixes
     ]
     content = hashlib.sha256()
     for name, path in sorted((path.relative_to(CORE).as_posix(), path) for path in files):

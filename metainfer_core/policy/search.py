@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Action, Refusal
+from metainfer_core.actions.action import Action, Reason, Refusal
 from metainfer_core.actions.catalog import KINDS
 from metainfer_core.actions.kinds.fuse import Fuse
-from metainfer_core.actions.rewiring import UNIT, is_float, nodes_by_id
+from metainfer_core.actions.layer_inputs import Layer
+from metainfer_core.actions.rewiring import UNIT, nodes_by_id
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
@@ -25,21 +26,27 @@ from metainfer_core.policy.integer_search import (
     alone,
     integer_actions,
     measured,
-    mixed,
     quantized,
     variants,
 )
+from metainfer_core.policy.left_alone import left_alone
+from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
+from metainfer_core.policy.mixed_search import Mix, mixed, savings_by_node
 from metainfer_core.policy.objective import Objective, Precision, shortfalls, worst_sqnr_db
 from metainfer_core.policy.placing import Overfull, place_what_fits
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.refine import Refiner
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.verify.layer_ranges import with_layer_ranges
 
 Progress = Callable[[str, int, int], None]
 STRUCTURAL = ("cancel_transposes", "fold_pad", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels")
 STAGING = ("tile", "prefetch")
 """Kinds that are proposed for the chosen candidate alone: what fits is known when all else is."""
 BEST_KEPT = 5
+MENDED = ", mended"
+"""What the name of a candidate ends in whose layers' rounding was mended."""
 DEFAULT_TARGET = (0.5, 0.7)
 """Without a target: this share of the unoptimised model's predicted time."""
 
@@ -49,14 +56,22 @@ class Tools:
     """What the search cannot do itself; the pipeline hands it in."""
 
     measure: Callable[[ir.Model], Effect]
-    """Effect of an adapted model on the outputs, on calibration inputs; UnsupportedError if it cannot run."""
+    """Effect of an adapted model on the outputs, on all samples; UnsupportedError if it cannot run."""
     price: Callable[[ir.Model], Estimate]
     """Predicted cost of an adapted model on the spec."""
     calibrate: Callable[[ir.Model], Calibration]
     """Ranges of all tensors of a float model, on calibration inputs."""
+    measure_few: Callable[[ir.Model], Effect] | None = None
+    """The same on a few samples, for one action alone; as `measure` if not given."""
+    layers: Callable[[ir.Model], Mapping[str, Layer]] = lambda model: {}
+    """What the layers of a float model read on calibration inputs."""
     overfull: Overfull = lambda adapted: None
     """The memory that the planner cannot fit everything into, where there is one."""
     progress: Progress = lambda step, done, total: None
+
+    def measure_alone(self, model: ir.Model) -> Effect:
+        """The effect of one action alone."""
+        return (self.measure_few or self.measure)(model)
 
 
 def search(
@@ -98,6 +113,8 @@ def search(
     together = measured(tools.measure, final.finished())
     known = {action_id: effect for action_id, effect in effects.items() if isinstance(effect, Effect)}
     measured_together = together if isinstance(together, Effect) else None
+    refusals = tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)]))
+    refusals += left_alone(model, final.actions, refusals, objective)
     warnings = _warnings(objective, ranked[0], tools.price(start.branch().finished()), calibration)
     return Policy(
         actions=lines_of(final, objective, calibration, known, measured_together, stages),
@@ -105,7 +122,7 @@ def search(
         model_digest=model_digest,
         spec_digest=spec.values_digest,
         ruleset_digest=ruleset_digest(),
-        refusals=tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)])),
+        refusals=refusals,
         objective=objective.plain(),
         candidates=tuple(summary(candidate, candidate is ranked[0]) for candidate in ranked[:BEST_KEPT]),
         calibration=calibration.data,
@@ -127,7 +144,7 @@ def _structural(
     moving = [] if objective.fast else moving
     for index, action in enumerate(moving):
         tools.progress("measuring structural actions", index, len(moving))
-        effects[action.id] = _structural_alone(start, draft.actions, action, tools)
+        effects[action.id] = structural_alone(start, draft.actions, action, tools.measure_alone)
         reason = _broken_promise(start, action, effects[action.id])
         if reason is not None:
             broken[action.id] = reason
@@ -171,19 +188,6 @@ def _wanted(actions: Iterable[Action | Refusal], objective: Objective) -> list[A
     return wanted
 
 
-def _structural_alone(start: Draft, actions: list[Action], action: Action, tools: Tools) -> Measured:
-    """The effect of one action, with the earlier ones that it builds on: those that share a node with it."""
-    needed: list[Action] = []
-    touched = set(action.nodes)
-    for earlier in reversed(actions[: actions.index(action)]):
-        if touched & set(earlier.nodes):
-            needed.insert(0, earlier)
-            touched |= set(earlier.nodes)
-    draft = start.branch()
-    draft.take([*needed, action])
-    return measured(tools.measure, draft.finished())
-
-
 def _broken_promise(start: Draft, action: Action, effect: Measured) -> str | None:
     """Why an action that promised equal outputs is not trusted."""
     if isinstance(effect, str):
@@ -225,7 +229,10 @@ def _integer_candidates(
     Also why nodes are no INT8 in the usual variant, for a policy that stays float altogether.
     """
     base = structural.branch()
-    base.calibration = _with_new_tensors(structural, tools)
+    base.calibration = with_new_tensors(structural, tools.calibrate)
+    layers = {} if objective.fast else tools.layers(structural.branch().finished())
+    base.calibration = with_layer_ranges(structural.branch().finished(), layers, base.calibration)
+    refiner = Refiner(layers)
     by_unit: dict[str, list[tuple[Variant, Candidate]]] = {}
     tried = variants(base.spec, bool(base.calibration.chosen))
     against: tuple[Refusal, ...] = ()
@@ -242,38 +249,56 @@ def _integer_candidates(
     for found in by_unit.values():
         variant, best = min(found, key=lambda entry: (bool(entry[1].broken), -_accuracy(entry[1]), entry[0].name))
         candidates += [candidate for _, candidate in found]
+        words = ""
+        if not objective.fast:
+            tools.progress("mending what rounding does", 0, 1)
+            mended = _candidate(f"{variant.name}{MENDED}", refiner.refined(best.draft), objective, tools)
+            if _accuracy(mended) > _accuracy(best):
+                candidates.append(mended)
+                best, words = mended, MENDED
         if objective.fast and not best.broken:
             continue
         actions = integer_actions(best.draft)
         for index, action in enumerate(actions):
             tools.progress("measuring INT8 node by node", index, len(actions))
             if action.id not in effects:
-                effects[action.id] = alone(variant.base(base), action, tools.measure)
+                effects[action.id] = alone(variant.base(base), action, tools.measure_alone)
         if best.broken:
             tools.progress("searching what stays float", 0, 1)
             together: Measured = best.effect if best.effect is not None else best.broken[0]
-            draft, effect = mixed(
-                variant.base(base), variant.params, actions, effects, together, objective, tools.measure
-            )
-            candidates.append(_candidate(f"mixed, {variant.name}", draft, objective, tools, effect))
+            draft, effect = _mixed(variant, base, best, effects, together, refiner if words else None, objective, tools)
+            candidates.append(_candidate(f"mixed, {variant.name}{words}", draft, objective, tools, effect))
     return candidates, effects, against
+
+
+def _mixed(
+    variant: Variant,
+    base: Draft,
+    best: Candidate,
+    effects: Mapping[str, Measured],
+    together: Measured,
+    refiner: Refiner | None,
+    objective: Objective,
+    tools: Tools,
+) -> tuple[Draft, Measured]:
+    """The cheapest mix of INT8 and float within the budget, mended like the best candidate was."""
+
+    def build(dropped: Mapping[str, Reason]) -> Draft:
+        draft = quantized(variant.base(base), variant.params, dropped)
+        return refiner.refined(draft) if refiner is not None else draft
+
+    def price(draft: Draft) -> float:
+        estimate = tools.price(draft.branch().finished())
+        return estimate.total.typical if estimate.total is not None else float(sum(estimate.bytes_by_memory.values()))
+
+    actions = integer_actions(best.draft)
+    nothing = tools.price(build({action.nodes[0]: Reason(claim="to compare") for action in actions}).finished())
+    mix = Mix(build, lambda draft: measured(tools.measure, draft.branch().finished()), price, objective)
+    return mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
 
 
 def _accuracy(candidate: Candidate) -> float:
     return worst_sqnr_db(candidate.effect) if candidate.effect is not None else float("-inf")
-
-
-def _with_new_tensors(structural: Draft, tools: Tools) -> Calibration:
-    """The calibration, with the ranges of tensors that structural actions made."""
-    first = structural.calibration
-    made = [value for node in structural.model.graph for value in node.outputs if is_float(value)]
-    if first is not None and all(str(value.name) in first.ranges for value in made):
-        return first
-    second = tools.calibrate(structural.branch().finished())
-    if first is None:
-        return second
-    both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in ("ranges", "chosen")}
-    return Calibration.from_plain({**first.plain(), **both})
 
 
 def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[str, tuple[Estimate, Estimate]]]:

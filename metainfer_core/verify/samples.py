@@ -23,6 +23,10 @@ Feeds = Mapping[str, np.ndarray]
 Outputs = dict[str, np.ndarray]
 """One array per output (or other tensor), of one inference."""
 
+SAMPLES = 64
+"""How many are used unless another number is asked for."""
+LABELS = "labels"
+"""Name of the array that says what is right for each sample."""
 DATA_LIMIT_BYTES = 512 * MEBIBYTE
 UNPACKED_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
 RANDOM_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
@@ -37,6 +41,16 @@ class Samples:
     """What the data is, in words that a reviewer reads."""
     digest: str
     is_random: bool
+    labels: np.ndarray | None = None
+    """What is right for each sample, where the data says so; the first axis counts the samples."""
+
+    def first(self, count: int) -> Samples:
+        """At most so many samples, the first ones."""
+        if count >= len(self.feeds):
+            return self
+        labels = self.labels[:count] if self.labels is not None else None
+        feeds = self.feeds[:count]
+        return Samples(feeds, f"first {count} of {self.label}", _digest(feeds), self.is_random, labels)
 
 
 def random_samples(model: ir.Model, count: int = 8, seed: int = 0) -> Samples:
@@ -64,11 +78,11 @@ def random_samples(model: ir.Model, count: int = 8, seed: int = 0) -> Samples:
     return Samples(feeds, f"{count} random inputs, seed {seed}", _digest(feeds), is_random=True)  # type: ignore[arg-type]
 
 
-def read_samples(source: str, model: ir.Model, limit: int = 64) -> Samples:
+def read_samples(source: str, model: ir.Model, limit: int = SAMPLES) -> Samples:
     """Samples for `model` from `source`: the path of a .npz file, or `package:function`.
 
-    The file, or what the function returns, maps each graph input to an array whose first axis counts the samples.
-    At most `limit` samples are used.
+    The file, or what the function returns, maps each graph input to an array whose first axis counts the samples, and
+    `labels`, where it has them, to what is right for each. At most `limit` samples are used.
 
     Raises:
         InputError: an array is missing, has another shape or type, or is not finite.
@@ -81,7 +95,22 @@ def read_samples(source: str, model: ir.Model, limit: int = 64) -> Samples:
         for index in range(used)
     )
     note = f" (first {used} of {count})" if used < count else ""
-    return Samples(feeds, f"{used} samples of {label}{note}", _digest(feeds), is_random=False)
+    labels = _labels(arrays, count, used, model, source)
+    return Samples(feeds, f"{used} samples of {label}{note}", _digest(feeds), is_random=False, labels=labels)
+
+
+def _labels(arrays: Mapping[str, np.ndarray], count: int, used: int, model: ir.Model, source: str) -> np.ndarray | None:
+    """The array of labels, unless that is the name of an input."""
+    if LABELS not in arrays or any(value.name == LABELS for value in model.graph.inputs):
+        return None
+    labels = arrays[LABELS]
+    if labels.ndim == 0 or len(labels) != count or labels.dtype.kind not in "iufb":
+        raise InputError(
+            f"{source}: the array {LABELS} has the shape {list(labels.shape)} and the type {labels.dtype}.",
+            f"There are {count} samples, and a label is a number or a row of numbers.",
+            "Give one label a sample, along the first axis.",
+        )
+    return labels[:used]
 
 
 def _is_function(source: str) -> bool:

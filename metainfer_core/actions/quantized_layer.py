@@ -1,0 +1,107 @@
+"""A layer as a quantize action left it: codes and scales of its weight and bias, and the scale of its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.layer_inputs import LAYERS, as_matrix
+from metainfer_core.actions.quantize_dequantize import computes_on_integers, parameters_of
+from metainfer_core.actions.rewiring import UNIT, add_constant, array_of, nodes_by_id, numbers_of
+from metainfer_core.actions.scales import HIGHEST, LOWEST, Affine, accumulator_bits, pair_bits
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+
+@dataclass(frozen=True)
+class QuantizedLayer:
+    """What its integer kernel computes with."""
+
+    node: ir.Node
+    codes: np.ndarray
+    """Of the weight, int8, in the weight's shape."""
+    scales: np.ndarray
+    """Of the weight, one for each output channel."""
+    input: Affine
+    bias: np.ndarray | None
+    """Codes of the bias, int32; None where it has none."""
+
+    @property
+    def axis(self) -> int:
+        """Of the weight's output channels."""
+        is_first = self.node.op_type == "Conv" or (
+            self.node.op_type == "Gemm" and bool(self.node.attributes.get_int("transB", 0))
+        )
+        return 0 if is_first else 1
+
+    def matrix(self, codes: np.ndarray) -> np.ndarray:
+        """Codes in the weight's shape as the real weights [groups, outputs of a group, products]."""
+        found = as_matrix(self.node, codes)
+        return np.asarray(found * self.scales.astype(np.float64).reshape(found.shape[0], found.shape[1], 1))
+
+    def seen_by_kernel(self, rows: np.ndarray) -> np.ndarray:
+        """Input values rounded to the codes of the input, as real numbers."""
+        scale = float(self.input.scale)
+        codes = np.clip(np.rint(rows / scale) + self.input.zero_point, LOWEST, HIGHEST)
+        return np.asarray((codes - self.input.zero_point) * scale)
+
+    def overflow(self, spec: HardwareSpec, codes: np.ndarray, bias: np.ndarray | None) -> str | None:
+        """Why the sums of these codes do not fit into the unit's accumulator, or None."""
+        unit_name = self.node.metadata_props.get(UNIT)
+        unit = spec.compute_units.get(unit_name or "")
+        bits = min((unit.accumulator_bits if unit is not None else None) or 32, 32)
+        needed = accumulator_bits(codes, self.axis, bias)
+        if needed > bits:
+            return f"A sum of {self.node.name} could then need {needed} bits; the accumulator has {bits}."
+        pairs = unit.pair_sum_bits if unit is not None else None
+        if pairs is not None and pair_bits(codes, self.axis) > pairs:
+            return f"Two products of {self.node.name} could then sum to more than the {pairs} bits of {unit_name}."
+        return None
+
+
+def quantized_layer(model: ir.Model, node_id: str) -> QuantizedLayer | str:
+    """The layer, or the sentence why it is not one that was quantized."""
+    found = nodes_by_id(model).get(node_id)
+    if found is None or found.op_type not in LAYERS:
+        return f"{node_id} is no layer with weights ({', '.join(LAYERS)})."
+    if not computes_on_integers(found):
+        return f"{node_id} is not quantized, so there is no rounding to mend."
+    feeding = found.inputs[0].producer() if found.inputs[0] is not None else None
+    weight = _dequantized(found.inputs[1])
+    if feeding is None or weight is None:
+        return f"{node_id} does not read a quantized input and a quantized weight."
+    codes, scales = weight
+    if codes.dtype != np.int8:
+        return f"The weight of {node_id} is kept as {codes.dtype}, not as int8."
+    bias = _dequantized(found.inputs[2]) if len(found.inputs) > 2 else None
+    outputs = as_matrix(found, codes)
+    count = outputs.shape[0] * outputs.shape[1]
+    if scales.size not in (1, count):
+        return f"The weight of {node_id} has {scales.size} scales for {count} outputs."
+    return QuantizedLayer(
+        node=found,
+        codes=codes,
+        scales=np.broadcast_to(scales.reshape(-1), (count,)),
+        input=parameters_of(feeding),
+        bias=bias[0].reshape(-1) if bias is not None else None,
+    )
+
+
+def replace_codes(model: ir.Model, node: ir.Node, index: int, label: str, codes: np.ndarray) -> None:
+    """Gives the layer's weight (input 1) or bias (input 2) other codes; its scales stay."""
+    value = node.inputs[index]
+    producer = value.producer() if value is not None else None
+    assert producer is not None
+    old = producer.inputs[0]
+    assert old is not None
+    producer.replace_input_with(0, add_constant(model, f"{node.name}.{label}", codes.reshape(numbers_of(old).shape)))
+
+
+def _dequantized(value: ir.Value | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """Codes and scales of a constant that a DequantizeLinear reads."""
+    producer = value.producer() if value is not None else None
+    if producer is None or producer.op_type != "DequantizeLinear":
+        return None
+    codes, scales = array_of(producer.inputs[0]), array_of(producer.inputs[1])
+    return (codes, scales) if codes is not None and scales is not None else None

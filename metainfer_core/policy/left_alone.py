@@ -1,0 +1,46 @@
+"""Why a node has no action: every node that no action names and no kind refused, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import onnx_ir as ir
+
+from metainfer_core.actions.action import Action, Refusal
+from metainfer_core.actions.integer_operators import integer_form
+from metainfer_core.actions.rewiring import is_float
+from metainfer_core.policy.objective import Objective, Precision
+
+KIND = "quantize"
+"""The kind that such a refusal is said of: it is the one that asks every node."""
+
+
+def left_alone(
+    model: ir.Model, actions: Sequence[Action], refusals: Iterable[Refusal], objective: Objective
+) -> tuple[Refusal, ...]:
+    """One refusal for each node of the unchanged model that nothing else is said of; placing is not counted.
+
+    Args:
+        model: The preprocessed model.
+        actions: Those of the policy.
+        refusals: Those of the policy.
+        objective: Says whether a lower precision was asked for.
+    """
+    spoken_of = {node for action in actions if action.kind != "place" for node in action.nodes}
+    spoken_of |= {node for refusal in refusals if refusal.kind != "place" for node in refusal.nodes}
+    return tuple(
+        Refusal(kind=KIND, nodes=(str(node.name),), reason=_reason(node, objective))
+        for node in model.graph
+        if node.name not in spoken_of
+    )
+
+
+def _reason(node: ir.Node, objective: Objective) -> str:
+    if not any(is_float(value) for value in node.outputs):
+        return f"{node.name} computes no floats, so there is no precision to lower."
+    form = integer_form(node)
+    if isinstance(form, str):
+        return form
+    if objective.precision is Precision.FLOAT32:
+        return f"No precision below float32 was asked for, and no other kind fits {node.name}."
+    return f"{node.name} stands among nodes that stay float, so INT8 would only add conversions."

@@ -1,0 +1,101 @@
+"""The range of a layer's input that leaves the least error at the layer's output.
+
+A range that is best for a tensor's own values is ruled by its largest channels. What counts is what the next layer
+makes of them: a depthwise convolution may multiply the small channels most. So each range is tried on rows of the
+layer's inputs, and every output channel counts by its error as a share of its own variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.integer_operators import range_of
+from metainfer_core.actions.layer_inputs import Layer
+from metainfer_core.actions.rewiring import name_of, nodes_by_id
+from metainfer_core.actions.scales import HIGHEST, LOWEST, activation_scale
+from metainfer_core.numerics.ranges import Calibration, ChosenRange, TensorRange
+from metainfer_core.verify.range_methods import HIGHEST_DB, LEAST_GAIN_DB
+
+METHOD = "layer output"
+FRACTIONS = np.linspace(1.0, 0.1, 28)
+"""Shares of the whole range that are tried."""
+ROWS = 512
+NEGLIGIBLE = 0.1
+"""A lower end of less than this share of the upper one is not cut: it is the dip of an activation function."""
+
+
+def with_layer_ranges(model: ir.Model, layers: Mapping[str, Layer], calibration: Calibration) -> Calibration:
+    """The calibration, whose chosen ranges are those that are best for the layers that read a tensor.
+
+    Args:
+        model: The float model.
+        layers: Node id to what the layer reads.
+        calibration: Whole ranges, and those chosen by the tensors' own values.
+    """
+    nodes = nodes_by_id(model)
+    readers: dict[str, list[Layer]] = {}
+    for name, layer in layers.items():
+        readers.setdefault(name_of(nodes[name].inputs[0]), []).append(layer)
+    values = {str(value.name): value for node in nodes.values() for value in node.inputs if value is not None}
+    chosen = dict(calibration.chosen)
+    for tensor, reading in sorted(readers.items()):
+        span = range_of(values[tensor], calibration)
+        if span is None or tensor not in calibration.ranges:
+            continue
+        found = _chosen(reading, TensorRange(low=span[0], high=span[1]), chosen.get(tensor))
+        if found is not None:
+            chosen[tensor] = found
+        else:
+            chosen.pop(tensor, None)
+    return Calibration.from_plain(
+        {**calibration.plain(), "chosen": {name: one.plain() for name, one in chosen.items()}}
+    )
+
+
+def _chosen(layers: list[Layer], whole: TensorRange, before: ChosenRange | None) -> ChosenRange | None:
+    """The best on held-out rows of the whole range, the one chosen before, and the one learned from the seen rows."""
+    learned = min(
+        _tried(whole), key=lambda range_: _error(layers, range_, is_held_out=False)
+    )  # of equal ones the widest
+    proposals = {"min-max": whole, METHOD: learned}
+    if before is not None:
+        proposals[before.method] = TensorRange(low=before.low, high=before.high)
+    found = {name: _decibels(_error(layers, range_, is_held_out=True)) for name, range_ in proposals.items()}
+    best = max(found, key=lambda name: found[name])
+    if found[best] < found["min-max"] + LEAST_GAIN_DB:
+        return None
+    rounded = {name: round(value, 2) for name, value in found.items()}
+    return ChosenRange(low=proposals[best].low, high=proposals[best].high, method=best, held_out_db=rounded)
+
+
+def _tried(whole: TensorRange) -> list[TensorRange]:
+    cuts_low = -whole.low > NEGLIGIBLE * whole.high
+    found = [TensorRange(low=whole.low, high=whole.high * share) for share in FRACTIONS]
+    found += (
+        [TensorRange(low=whole.low * share, high=whole.high * share) for share in FRACTIONS[1:]] if cuts_low else []
+    )
+    return found
+
+
+def _error(layers: list[Layer], range_: TensorRange, is_held_out: bool) -> float:
+    """The mean over the output channels of all layers of their error's share of their variance."""
+    affine = activation_scale(range_.low, range_.high, symmetric=False)
+    shares = []
+    for layer in layers:
+        rows = layer.held_out if is_held_out else layer.seen
+        rows = rows[:: max(1, len(rows) // ROWS)]
+        codes = np.clip(np.rint(rows / affine.scale) + affine.zero_point, LOWEST, HIGHEST)
+        wrong = rows - (codes - affine.zero_point).astype(np.float32) * affine.scale
+        exact, error = (np.einsum("rgk,gok->rgo", part, layer.weight, optimize=True) for part in (rows, wrong))
+        variance = exact.reshape(len(rows), -1).astype(np.float64).var(axis=0)
+        power = (error.reshape(len(rows), -1).astype(np.float64) ** 2).mean(axis=0)
+        varies = variance > 0
+        shares.append(float((power[varies] / variance[varies]).mean()) if varies.any() else 0.0)
+    return float(np.mean(shares))
+
+
+def _decibels(share: float) -> float:
+    return float(np.clip(-10 * np.log10(share), -HIGHEST_DB, HIGHEST_DB)) if share > 0 else HIGHEST_DB
