@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.binding import bind, core_units, instance_of
+from metainfer_core.spec.binding import bind, core_units, instance_of, kinds_by_name
 from metainfer_core.spec.change_log import with_log_entry
 from metainfer_core.spec.decisions import Decisions
 from metainfer_core.spec.draft import Candidate, SpecDraft
@@ -88,7 +88,7 @@ def accept(draft: SpecDraft, decisions: Decisions, onto: HardwareSpec | None = N
 def _kinds_of_edited(
     draft: SpecDraft, spoken_of: list[int], units: tuple[str, ...], decisions: Decisions
 ) -> dict[str, str]:
-    """What kind of unit or memory an edit is about, where only other candidates of the draft tell."""
+    """What kind of unit or memory an edit is about: other candidates of the draft tell, or the path's own name."""
     owners = {path.rpartition(".")[0] for path in decisions.edits}
     found: dict[str, str] = {}
     for index in spoken_of if owners else ():
@@ -96,7 +96,7 @@ def _kinds_of_edited(
         for path, kind in (binding.kinds if binding else {}).items():
             if any(owner.startswith(path.removesuffix(".kind")) for owner in owners):
                 found.setdefault(path, kind)
-    return found
+    return kinds_by_name(decisions.edits) | found
 
 
 def apart_key(candidate: Candidate) -> str:

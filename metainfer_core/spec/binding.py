@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metainfer_core.spec.aliases import FIELDS
@@ -110,6 +110,19 @@ def bind(
     return Binding(path, {f"{top}.{name}.kind": kind} if top in ("compute_units", "memories") else {})
 
 
+def kinds_by_name(paths: Iterable[str]) -> dict[str, str]:
+    """The kinds of the compute units and memories of paths, where their names tell: `memories.npu_sram.size_bytes`."""
+    found: dict[str, str] = {}
+    for path in paths:
+        top, _, rest = path.partition(".")
+        name = rest.split(".")[0]
+        if (top, name) in _OWN_NAMES:
+            found[f"{top}.{name}.kind"] = name
+        else:
+            found |= {place: kind for place, kind in _FIXED_KINDS.items() if place == f"{top}.{name}.kind"}
+    return found
+
+
 def _rivals(draft: SpecDraft, index: int, wanted: Collection[int]) -> bool:
     """Whether the field has several instances that differ, so that the spec's one place cannot hold them."""
     this = draft.candidates[index]
@@ -126,6 +139,18 @@ def _kinds_of(path: str) -> dict[str, str]:
     if parts[0] != "memories":
         return {}
     return {f"memories.{parts[1]}.kind": "dram" if parts[1] == "dram" else "sram"}
+
+
+_OWN_NAMES = {
+    (pattern.split(".")[0], match[1])
+    for pattern in FIELDS.values()
+    if pattern.startswith(("compute_units.", "memories.")) and (match := _PLACEHOLDER.search(pattern))
+}
+"""Units and memories that are called after their kind."""
+_FIXED_KINDS = {
+    place: kind for pattern in FIELDS.values() if "{" not in pattern for place, kind in _kinds_of(pattern).items()
+}
+"""Kinds of the memories that every spec calls by the same name."""
 
 
 def _name(kind: str, instance: str | None, units: Sequence[str]) -> str:

@@ -165,6 +165,25 @@ def test_an_edit_alone_takes_the_kind_of_its_unit_from_what_else_the_draft_says(
     assert (found["compute_units.npu.kind"], found["compute_units.npu.clock_hz"]) == ("npu", "900 MHz")
 
 
+@pytest.mark.parametrize(
+    ("path", "given", "kind"),
+    [
+        ("memories.npu_sram.size_bytes", "512 KiB", "sram"),
+        ("memories.dram.bandwidth_gbps", 12.8, "dram"),
+        ("memories.psram.size_bytes", "8 MiB", "psram"),
+        ("compute_units.npu.cores", 2, "npu"),
+    ],
+)
+def test_an_edit_of_a_place_no_document_speaks_of_takes_the_kind_from_the_name(
+    path: str, given: Any, kind: str
+) -> None:
+    found = accept(draft(), Decisions(edits={path: given})).spec
+    owner = path.rpartition(".")[0]
+    assert leaves(found)[f"{owner}.kind"] == kind
+    own = accept(draft(), Decisions(edits={path: given, f"{owner}.kind": "tcm" if "mem" in owner else "dsp"})).spec
+    assert leaves(own)[f"{owner}.kind"] == ("tcm" if "mem" in owner else "dsp")  # what is said outweighs the name
+
+
 def test_a_list_can_be_given_too() -> None:
     made = draft({"field": "npu.tops", "value": 6, "unit": "TOPS"})
     given = {"compute_units.npu.operators.supported": ["Conv", "Relu"]}
