@@ -126,6 +126,12 @@ def _flat(tensor: Tensor, first: int, count: int) -> Block:
     return Block((count // width,), first, count)
 
 
+def _numbers(tensor: Tensor, first: int, count: int) -> Block:
+    """Some elements of a constant with one number for each output channel."""
+    width = ELEMENT_BYTES[tensor.element_type]
+    return _flat(tensor, first * width, count * width)
+
+
 # Convolutions
 
 
@@ -166,7 +172,7 @@ def _conv_channels(step: Step, tensors: Tensors, first: int, count: int) -> Part
         elif role == "weights":
             block = _weights(tensors[name], first, count, filters, p["filters"] if grouped else _together(step))
         elif role in PER_CHANNEL and name:
-            block = _flat(tensors[name], 4 * first, 4 * count)
+            block = _numbers(tensors[name], first, count)
         inputs.append(block)
     return Part(params, tuple(inputs), (_channels_of(result, first, count),), (first, count))
 
@@ -247,7 +253,7 @@ def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int,
         if role == "weights":
             block = _weights(tensors[name], first, count, p["columns"], p["block"])
         elif role in PER_CHANNEL and name:
-            block = _flat(tensors[name], 4 * first, 4 * count)
+            block = _numbers(tensors[name], first, count)
         inputs.append(block)
     rows = result.size_bytes // width // p["columns"]
     target = Block((rows, count), first * width, count * width, rows, p["columns"] * width)
@@ -320,7 +326,7 @@ def _conversion_part(step: Step, tensors: Tensors, axis: Axis, first: int, count
     source, target = (
         Block((1, count, p["inner"]), first * p["inner"] * width, count * p["inner"] * width) for width in widths
     )
-    scales = [_flat(tensors[name], 4 * first, 4 * count) for name in step.inputs[1:]]
+    scales = [_numbers(tensors[name], first, count) for name in step.inputs[1:]]
     return Part({**p, "channels": count}, (source, *scales), (target,))
 
 
@@ -328,25 +334,40 @@ def _conversion_part(step: Step, tensors: Tensors, axis: Axis, first: int, count
 
 
 def _elements_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
-    if axis != "elements":
-        return "An elementwise step is cut along elements."
     p = step.params
-    if "left_step" in p and (p["rank"] != 1 or {p["left_step"][0], p["right_step"][0]} - {0, 1}):
-        return "One of its inputs is repeated along an axis: its elements do not lie side by side."
-    return Extent(p["shape"][0] if "left_step" in p else p["count"])
+    if axis == "rows":
+        return "An elementwise step is cut along elements or channels."
+    if "left_step" not in p:
+        return Extent(p["count"]) if axis == "elements" else "A step on one operand is cut along elements."
+    if axis == "elements":
+        if p["rank"] != 1 or {p["left_step"][0], p["right_step"][0]} - {0, 1}:
+            return "One of its inputs is repeated along an axis: its elements do not lie side by side."
+        return Extent(p["shape"][0])
+    if p["rank"] < 2:
+        return "Its operands have no axis to cut along but their elements."
+    for name, steps in zip(step.inputs, (p["left_step"], p["right_step"]), strict=False):
+        if steps[0] and steps[0] * p["shape"][0] * _bytes(tensors, name) != tensors[name].size_bytes:
+            return f"The channels of {name} do not follow one another."
+    return Extent(p["shape"][0])
 
 
 def _elements_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
+    """Pieces along the outermost axis that the kernel walks; an operand that is repeated along it stays whole."""
     p = step.params
-    params = {**p, "shape": (count, *p["shape"][1:])} if "left_step" in p else {**p, "count": count}
+    is_binary = "left_step" in p
+    params = {**p, "shape": (count, *p["shape"][1:])} if is_binary else {**p, "count": count}
+    pieces = (p["left_step"][0], p["right_step"][0]) if is_binary else (1,)
+    inner = math.prod(p["shape"][1 : p["rank"]]) if is_binary else 1
 
-    def run(name: str) -> Block:
-        width = _bytes(tensors, name)
-        return Block((count,), first * width, count * width)
+    def run(name: str, piece: int) -> Block:
+        width = piece * _bytes(tensors, name)
+        return Block((count * piece,) if axis == "elements" else (1, count, piece), first * width, count * width)
 
-    steps = (p["left_step"][0], p["right_step"][0]) if "left_step" in p else (1,)  # 0: one number for all
-    inputs = tuple(run(name) if index < len(steps) and steps[index] else None for index, name in enumerate(step.inputs))
-    return Part(params, inputs, (run(step.outputs[0]),))
+    inputs = tuple(
+        run(name, pieces[index]) if index < len(pieces) and pieces[index] else None
+        for index, name in enumerate(step.inputs)
+    )
+    return Part(params, inputs, (run(step.outputs[0], inner),))
 
 
 def touched(step: Step, part: Part | None) -> Sequence[tuple[str, Block | None]]:

@@ -37,7 +37,10 @@ def chip(local_bytes: int = 1 << 16, dma: Mapping[str, Any] | None = None, **uni
             "dram": Memory(kind="dram", size_bytes=1 << 28, alignment_bytes=64, bandwidth_gbps=8),
             "local": Memory(kind="sram", size_bytes=local_bytes, alignment_bytes=16, accessible_by=("npu",)),
         },
-        {"npu": npu(**{**figures, "local_memory": "local", **unit}), "cpu": cpu(clock_hz=1e8, macs_per_cycle={"int8": 1, "float32": 1})},
+        {
+            "npu": npu(**{**figures, "local_memory": "local", **unit}),
+            "cpu": cpu(clock_hz=1e8, macs_per_cycle={"int8": 1, "float32": 1}),
+        },
         dma=Dma.from_plain({**usual, "max_transfer_bytes": 4096, "setup_cycles": 20, **(dma or {})}),
     )
 
@@ -58,7 +61,7 @@ def adapted(
 def take(model: ir.Model, spec: HardwareSpec, kinds: tuple[str, ...]) -> list[Action]:
     """Applies all that some kinds propose, in the order of the catalog."""
     samples, taken = random_samples(model, 2), []
-    calibration = collect_ranges(model, samples) if "quantize" in kinds else None
+    calibration = collect_ranges(model, samples) if {"quantize", "half_precision"} & set(kinds) else None
     for kind in KINDS:
         for action in list(kind.propose(model, spec, calibration)) if kind.name in kinds else ():
             if isinstance(action, Action) and legality.refusal(model, spec, kind, action) is None:
