@@ -24,6 +24,7 @@ from studio.model_reading import KIND, Reading, newest_job, predicted, read_mode
 from studio.neighbours import draw_neighbourhood
 from studio.netron_tab import draw_netron_tab
 from studio.node_table import ORDERS, node_table
+from studio.pictures_tab import draw_pictures_tab
 from studio.plain_words import error_words, plain_words
 from studio.policies import SpecChoice
 from studio.roofline_chart import roofline_chart, roofs
@@ -54,8 +55,8 @@ def main() -> None:
         return
     costs = predicted(found, spec) if spec is not None else None
     draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
-    nodes, chart, groups, graph = st.tabs(
-        [text("model_nodes"), text("model_roofline"), text("graph_view"), text("model_graph")],
+    nodes, chart, groups, pictures, graph = st.tabs(
+        [text("model_nodes"), text("model_roofline"), text("graph_view"), text("pictures"), text("model_graph")],
         on_change="rerun", key="view", bind="query-params",
     )  # fmt: skip
     if nodes.open:
@@ -73,6 +74,9 @@ def main() -> None:
         with groups:
             cost_of = _cost_of(costs)
             draw_graph_tab(model, found, costs, spec, lambda node: _node(found, node, cost_of.get(node), spec))
+    if pictures.open:
+        with pictures:
+            draw_pictures_tab(model, found, costs, spec)
     if graph.open:
         with graph:
             draw_netron_tab(_name(model), len(found.summary.nodes))
