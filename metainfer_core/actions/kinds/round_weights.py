@@ -94,12 +94,12 @@ def _proposed(layer: QuantizedLayer, data: Layer) -> Action | str:
     before, after = (_error(layer, data, codes) for codes in (nearest, together))
     if not after <= (1 - LEAST_GAIN) * before:
         return (
-            f"Rounding the weights of {name} together would leave {after / before if before else 1:.0%} of the squared "
-            "error that they cause on held-out samples."
+            f"Rounding the weights of {name} together would leave {after / before if before else 1:.0%} of the layer's "
+            "squared error on held-out samples."
         )
     changes = as_weight(layer.node, together - nearest, layer.codes.shape)
     claim = (
-        f"On held-out samples {after / before:.0%} of the squared error that the weights of {name} cause is left; "
+        f"On held-out samples {after / before:.0%} of the squared error of {name}'s own rounding is left; "
         f"{np.count_nonzero(changes) / changes.size:.0%} of them move by one code."
     )
     return Action(
@@ -142,10 +142,11 @@ def _rounded(layer: QuantizedLayer, data: Layer, nearest: np.ndarray) -> np.ndar
 
 
 def _error(layer: QuantizedLayer, data: Layer, codes: np.ndarray) -> float:
-    """The mean squared error of the outputs that the rounding of the weights causes on held-out inputs."""
+    """The mean squared error of the layer's outputs on held-out inputs, that of rounded inputs included."""
     scales = layer.scales.astype(np.float64).reshape(codes.shape[0], codes.shape[1], 1)
-    wrong = data.weight.astype(np.float64) - codes * scales
-    return float((np.einsum("rgk,gok->rgo", layer.seen_by_kernel(data.held_out), wrong, optimize=True) ** 2).mean())
+    exact = np.einsum("rgk,gok->rgo", data.held_out.astype(np.float64), data.weight.astype(np.float64), optimize=True)
+    rounded = np.einsum("rgk,gok->rgo", layer.seen_by_kernel(data.held_out), codes * scales, optimize=True)
+    return float(((exact - rounded) ** 2).mean())
 
 
 def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:
