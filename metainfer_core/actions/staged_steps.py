@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import get_args
-from weakref import WeakKeyDictionary
 
 import onnx_ir as ir
 
@@ -18,9 +18,6 @@ from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.program import Step, Tensor
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.spec.hardware_spec import HardwareSpec
-
-_KEPT: WeakKeyDictionary[ir.Model, tuple[object, object, StagedModel | str]] = WeakKeyDictionary()
-"""The last answer for each model, and what it was made from: many actions ask about one program, one after another."""
 
 
 @dataclass(frozen=True)
@@ -63,33 +60,39 @@ def staged_model(model: ir.Model, spec: HardwareSpec, unit: str | None = None) -
         spec: The hardware.
         unit: Runs the nodes whose unit the model does not name yet.
     """
-    seen = _state(model)
-    key = (tuple(map(id, seen)), _marks(model), spec.values_digest, unit)
-    kept = _KEPT.get(model)
-    if kept is None or kept[0] != key:
-        kept = _KEPT[model] = (key, seen, _staged_model(model, spec, unit))
-    return kept[2]
+    return _staged_model(_Seen(model, spec, unit))
 
 
-def _state(model: ir.Model) -> tuple[object, ...]:
-    """The objects that lowering depends on; while they are kept, no other object can have the identity of one."""
-    found: list[object] = []
-    for node in model.graph:
-        wires = [value for value in (*node.inputs, *node.outputs) if value is not None]
-        found += (node, *wires, *(value.const_value for value in wires), *node.attributes.values())
-    return tuple(found)
+class _Seen:
+    """A model as it is now, on a spec: equal to another as long as lowering would give the same program.
+
+    It keeps the objects that lowering depends on (nodes, wires, constants, attributes), so that no other object can
+    have the identity of one. Marks that only ask something of staging do not count.
+    """
+
+    def __init__(self, model: ir.Model, spec: HardwareSpec, unit: str | None) -> None:
+        self.model, self.spec, self.unit = model, spec, unit
+        self._objects: list[object] = []
+        marks = []
+        for node in model.graph:
+            wires = [value for value in (*node.inputs, *node.outputs) if value is not None]
+            constants = (value.const_value for value in wires)
+            self._objects += (node, *wires, *constants, *node.attributes.values())
+            marks.append(tuple(mark for mark in node.metadata_props.items() if mark[0] not in (TILE, PREFETCH)))
+        self._key = (tuple(map(id, self._objects)), tuple(marks), spec.values_digest, unit)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Seen) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
-def _marks(model: ir.Model) -> tuple[object, ...]:
-    """What actions left on the nodes, without what they ask of staging."""
-    return tuple(
-        tuple(entry for entry in node.metadata_props.items() if entry[0] not in (TILE, PREFETCH))
-        for node in model.graph
-    )
-
-
-def _staged_model(model: ir.Model, spec: HardwareSpec, unit: str | None) -> StagedModel | str:
-    known = devices(spec)
+@lru_cache(maxsize=1)
+def _staged_model(seen: _Seen) -> StagedModel | str:
+    """Many actions ask about one program, one after another: the last answer is kept."""
+    model, unit = seen.model, seen.unit
+    known = devices(seen.spec)
     if not known:
         return "No unit of the spec has a local memory (compute_units.<unit>.local_memory)."
     try:
