@@ -38,9 +38,9 @@ def left_alone(
 def _reason(node: ir.Node, objective: Objective) -> str:
     if not any(is_float(value) for value in node.outputs):
         return f"{node.name} computes no floats, so there is no precision to lower."
+    if objective.precision is Precision.FLOAT32:
+        return f"No precision below float32 was asked for, and no other kind fits {node.name}."
     form = integer_form(node)
     if isinstance(form, str):
         return form
-    if objective.precision is Precision.FLOAT32:
-        return f"No precision below float32 was asked for, and no other kind fits {node.name}."
     return f"{node.name} stands among nodes that stay float, so INT8 would only add conversions."

@@ -11,6 +11,9 @@ import pydantic
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.values import Value
 
+ROUNDING = 1e-9
+"""A drop of exactly the budget is within it, whatever the difference of two figures rounds to."""
+
 
 class Precision(enum.StrEnum):
     """The lowest precision that a policy may use."""
@@ -63,7 +66,8 @@ def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
     if objective.metric is None:
         return tuple(sentence for output in effect.outputs for sentence in _broken(objective, output, effect.samples))
     lost = tuple(_lost_numbers(output) for output in effect.outputs if output.not_finite)
-    if effect.metric is None or effect.metric.drop <= objective.max_metric_drop * abs(effect.metric.reference):
+    allowed = objective.max_metric_drop * abs(effect.metric.reference) if effect.metric is not None else 0.0
+    if effect.metric is None or effect.metric.drop <= allowed + ROUNDING:
         return lost
     share = f"{objective.max_metric_drop:.2%} of {effect.metric.reference:.4f}"
     return (*lost, f"{effect.metric.words}; the budget is {share}.")
