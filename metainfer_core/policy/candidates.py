@@ -59,6 +59,9 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
         "moved_bytes": candidate.moved_bytes,
         "within_budget": not candidate.broken,
     }
+    if total is not None:
+        figures["predicted_ms"] = [round(total.low / 1000, 6), round(total.high / 1000, 6)]
+        figures["typical_ms"] = round(total.typical / 1000, 6)
     if candidate.effect is None:
         accuracy = "cannot run"
     else:
@@ -71,7 +74,6 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
     words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
     return {
         "name": candidate.name,
-        **({"predicted_ms": [round(total.low / 1000, 6), round(total.high / 1000, 6)]} if total is not None else {}),
         "accuracy": "; ".join(words),
         **figures,
         "chosen": chosen,

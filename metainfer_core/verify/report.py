@@ -35,6 +35,8 @@ class Candidate(Value):
     name: str
     predicted_ms: tuple[float, float] | None = None
     """Low and high end, on the spec; None where the spec lacks what a prediction needs."""
+    typical_ms: float | None = None
+    """Predicted at the spec's typical values: what candidates are ranked by."""
     accuracy: str = ""
     exact: bool | None = None
     """Measured: whether no output moved at all; None where it cannot run, or the policy does not say."""
