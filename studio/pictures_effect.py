@@ -16,6 +16,8 @@ from studio.texts import text
 
 EXACT_ABOVE = 10.0
 """Decibels by which candidates without any error stand above the best of the others."""
+FLOOR = -40.0
+"""Decibels from which on a channel is drawn no lower: ten thousand times more noise than signal."""
 MOST_ROWS = 64
 
 
@@ -95,6 +97,8 @@ def channel_picture(layer: Layer, least_db: float | None) -> Picture | None:
         figure.add_hline(y=least_db, line={"dash": "dash", "color": ORANGE, "width": 1.5},
                          annotation={"text": text("picture_budget", db=decibels(least_db))})  # fmt: skip
     laid_out(figure, text("picture_channel"), text("picture_sqnr_axis"), barmode="overlay")
+    if known and min(known) < FLOOR:  # what lies below would press the rest flat; the table has it
+        figure.update_yaxes(range=[FLOOR, ceiling + EXACT_ABOVE])
     order = sorted(range(len(ratios)), key=lambda at: (ratios[at] is None, ratios[at] or 0.0))[:MOST_ROWS]
     said = text(
         "picture_channels_says", node=layer.node_id, precision=layer.precision, count=len(ratios),
@@ -110,12 +114,13 @@ def _across(candidate: Mapping[str, Any], timed: bool) -> float:
     if not timed:
         return float(candidate["moved_bytes"])
     low, high = candidate["predicted_ms"]
-    return (float(low) + float(high)) / 2
+    return float(candidate.get("typical_ms", (float(low) + float(high)) / 2))
 
 
 def _interval(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    half = [(float(each["predicted_ms"][1]) - float(each["predicted_ms"][0])) / 2 for each in candidates]
-    return {"type": "data", "array": half, "thickness": 1}
+    above = [float(each["predicted_ms"][1]) - _across(each, timed=True) for each in candidates]
+    below = [_across(each, timed=True) - float(each["predicted_ms"][0]) for each in candidates]
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
 
 
 def _front(points: Sequence[tuple[float, float]]) -> frozenset[int]:

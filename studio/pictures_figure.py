@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-How = Literal["predicted", "measured", "both", "counted", "decided"]
+How = Literal["predicted", "measured", "both", "counted", "planned", "decided"]
 HEIGHT, LETTERS = 420, 34
 BLUE, ORANGE, GREEN, VIOLET, GREY = "#0b7fab", "#c2571a", "#2f8f6b", "#8e6bd1", "#888888"
 """Read on a light and on a dark ground."""

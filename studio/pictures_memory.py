@@ -28,7 +28,7 @@ def planned_memory(arena: MemoryMap) -> Picture:
     figure = go.Figure([_steps(used, text("picture_alive"), BLUE, "tozeroy"), _steps(top, text("picture_top"), GREEN)])
     _line(figure, arena.lower_bound_bytes, text("memory_bound_line", size=size(arena.lower_bound_bytes)), "dash")
     capacities = {arena.memory: arena.capacity_bytes} if arena.capacity_bytes is not None else {}
-    far = _capacities(figure, capacities, arena.peak_bytes)
+    _capacities(figure, capacities, arena.peak_bytes)
     laid_out(figure, text("picture_step"), text("picture_bytes"))
     said = text(
         "picture_planned_says", memory=arena.memory, peak=size(arena.peak_bytes), bound=size(arena.lower_bound_bytes),
@@ -37,7 +37,7 @@ def planned_memory(arena: MemoryMap) -> Picture:
     head = (text("picture_step"), text("picture_alive"), text("picture_top"))
     steps = sorted(range(arena.steps), key=lambda step: -used[step])[:MOST_ROWS]
     rows = tuple((str(step), size(used[step]), size(top[step])) for step in sorted(steps))
-    return Picture(figure, "counted", " ".join((said, *far)), head, rows, arena.steps - len(rows))
+    return Picture(figure, "planned", said, head, rows, arena.steps - len(rows))
 
 
 def alive_memory(summary: GraphSummary, spec: HardwareSpec | None) -> Picture:

@@ -45,6 +45,7 @@ TEXTS_OF_GRAPHS: dict[str, dict[str, str]] = {
     "how_counted": {"en": "counted from shapes"},
     "how_decided": {"en": "as decided"},
     "how_measured": {"en": "measured"},
+    "how_planned": {"en": "planned"},
     "how_predicted": {"en": "predicted"},
     "memory_bound_line": {"en": "lower bound {size}"},
     "memory_capacity_line": {"en": "{memory} holds {size}"},

@@ -37,6 +37,7 @@ TEXTS_ZH_OF_GRAPHS: dict[str, str] = {
     "how_counted": "按形状计算",
     "how_decided": "按已定方案",
     "how_measured": "实测",
+    "how_planned": "已规划",
     "how_predicted": "预测",
     "memory_bound_line": "下界 {size}",
     "memory_capacity_line": "{memory} 容量 {size}",

@@ -9,7 +9,7 @@ from metainfer_core.spec.library import load
 from metainfer_core.verify.report import Layer, MemoryBlock, MemoryMap
 from studio.markup import markup
 from studio.pictures_cost import MOST_BARS, cost_picture
-from studio.pictures_effect import EXACT_ABOVE, channel_picture, pareto_picture
+from studio.pictures_effect import EXACT_ABOVE, FLOOR, channel_picture, pareto_picture
 from studio.pictures_figure import different
 from studio.pictures_memory import alive_memory, planned_memory
 from studio.pictures_precision import precision_picture
@@ -37,7 +37,7 @@ def candidate(name, time, ratio, chosen=False, within=True):
 
 CANDIDATES = (
     candidate("int8", [1.0, 3.0], 24.0, chosen=True),
-    candidate("mixed", [2.0, 6.0], 31.0),
+    candidate("mixed", [2.0, 6.0], 31.0) | {"typical_ms": 3.0},
     candidate("worse", [4.0, 8.0], 22.0),
     candidate("tight", [0.5, 1.5], 11.0, within=False),
     candidate("float32", [8.0, 12.0], None),
@@ -57,11 +57,13 @@ def test_candidates_stand_by_time_and_effect_with_the_chosen_one_marked():
     found = pareto_picture(Policy(actions=(), candidates=CANDIDATES, objective={"min_sqnr_db": 20}))
     assert marks(found.figure) == {
         "chosen": [("int8", 2.0, 24.0)],
-        "within the budget": [("mixed", 4.0, 31.0), ("worse", 6.0, 22.0), ("float32", 10.0, 31.0 + EXACT_ABOVE)],
+        "within the budget": [("mixed", 3.0, 31.0), ("worse", 6.0, 22.0), ("float32", 10.0, 31.0 + EXACT_ABOVE)],
         "over the budget": [("tight", 1.0, 11.0)],
     }
+    interval = found.figure.data[2].error_x
+    assert (interval.array[0], interval.arrayminus[0]) == (3.0, 1.0)
     front = found.figure.data[0]
-    assert list(zip(front.x, front.y, strict=True)) == [(1.0, 11.0), (2.0, 24.0), (4.0, 31.0), (10.0, 41.0)]
+    assert list(zip(front.x, front.y, strict=True)) == [(1.0, 11.0), (2.0, 24.0), (3.0, 31.0), (10.0, 41.0)]
     assert found.how == "both"
     assert found.rows[0] == (
         "int8",
@@ -115,7 +117,7 @@ def test_a_package_s_memory_over_time_with_capacity_peak_and_lower_bound():
     assert found.rows[1] == ("1", "150 B", "200 B")
     far = planned_memory(MemoryMap.from_plain(arena.plain() | {"capacity_bytes": 1 << 20}))
     assert {each.y0 for each in far.figure.layout.shapes} == {150}
-    assert "sram holds 1.00 MiB." in far.sentence
+    assert (far.how, far.sentence[-18:]) == ("planned", "capacity 1.00 MiB.")
 
 
 def test_what_is_alive_is_drawn_from_shapes_alone():
@@ -136,7 +138,10 @@ def test_every_channel_of_a_layer_and_its_worst():
     assert (list(exact.x), list(exact.y)) == ([1], [30.0 + EXACT_ABOVE])
     assert found.rows == (("2", "-2.0 dB"), ("3", "21.5 dB"), ("0", "30.0 dB"), ("1", "exact"))
     assert "The worst is no. 2 with -2.0 dB; dead channels: 1." in found.sentence
-    assert found.how == "measured"
+    assert (found.how, found.figure.layout.yaxis.range) == ("measured", None)
+    lost = channel_picture(layer.__class__.from_plain(layer.plain() | {"channels_db": [30.0, -300.0]}), None)
+    assert lost.figure.layout.yaxis.range == (FLOOR, 30.0 + 2 * EXACT_ABOVE)
+    assert lost.rows[0] == ("1", "-300.0 dB")
     assert channel_picture(Layer(node_id="conv", tensor="y", precision="int8", figures=figures), 6.0) is None
 
 
