@@ -21,13 +21,15 @@ from review_store.events import Registered
 from review_store.log import EventLog
 from review_store.state import ActionReview, ReviewState, fold
 
-WORSE_DB, BETTER_DB = 1.0, 3.0
-"""How far a signal-to-noise ratio may fall or rise. Assumptions: a quarter more noise is the spread between samples;
-half of it gone is another effect than the one that was approved, if no bad one."""
+LEAST_DB, MOST_DB = 1.0, 3.0
+"""A signal-to-noise ratio may fall by its spread, but by no more than twice the noise; by one decibel, a quarter more
+noise, it may always. Assumptions, as is the next."""
+BETTER_DB = 6.0
+"""How far it may rise: with a quarter of the noise, the effect is another one than was approved, if no bad one."""
 ROUNDING_DB = 100.0
 """From here on noise is that of float32 itself: how much of it there is says nothing about the weights."""
-MEASURED = ("ranges",)
-"""Parameters that calibration measures; what they change shows in the measured effect."""
+MEASURED = ("ranges", "codes", "changes")
+"""Parameters that calibration measures or the weights decide; what they change shows in the measured effect."""
 
 
 @dataclass(frozen=True)
@@ -112,16 +114,26 @@ def _moved(before: Effect | None, now: Effect | None) -> str:
     if [each.output for each in before.outputs] != [each.output for each in now.outputs]:
         return "its effect was measured on other outputs"
     pairs = zip(before.outputs, now.outputs, strict=True)
-    return next((words for old, new in pairs if (words := _output_moved(old, new))), "")
+    may_fall = min(MOST_DB, max(LEAST_DB, spread_db(before.samples, now.samples)))
+    return next((words for old, new in pairs if (words := _output_moved(old, new, may_fall))), "")
 
 
-def _output_moved(before: OutputEffect, now: OutputEffect) -> str:
+def spread_db(*samples: int) -> float:
+    """Two standard errors of the difference between two noise powers that were estimated from so many samples each.
+
+    The noise of a sample is taken as one draw of a normal distribution: the power of n draws has the relative
+    standard error sqrt(2 / n).
+    """
+    return 2 * 10 / math.log(10) * math.sqrt(sum(2 / max(1, count) for count in samples))
+
+
+def _output_moved(before: OutputEffect, now: OutputEffect, may_fall: float) -> str:
     for what, old, new in (
         ("signal-to-noise ratio", before.sqnr_db, now.sqnr_db),
         ("worst channel", before.worst_channel_sqnr_db, now.worst_channel_sqnr_db),
     ):
         was, is_now = (math.inf if figure is None else figure for figure in (old, new))
-        if min(was, is_now) < ROUNDING_DB and not -WORSE_DB <= is_now - was <= BETTER_DB:
+        if min(was, is_now) < ROUNDING_DB and not -may_fall <= is_now - was <= BETTER_DB:
             return f"the {what} of {now.output} went from {_db(old)} to {_db(new)}"
     if now.dead_channels != before.dead_channels:
         return f"{now.output} had {before.dead_channels} dead channels and has {now.dead_channels}"

@@ -14,7 +14,7 @@ TEXTS_OF_KEEPING: dict[str, dict[str, str]] = {
     "carry_open": {"en": "Confirm {count} that stayed as they were"},
     "carry_hint": {
         "en": "You approved these before the weights were trained anew. Parameters and risk are the same, and the "
-        "effect, measured anew, neither fell by more than 1 dB nor rose by more than 3. Each stands here by name."
+        "effect, measured anew, stayed within its spread. Each stands here by name."
     },
     "carry_none": {"en": "None of what you approved before stayed as it was: each is looked at by itself."},
     "carry_others": {"en": "{count} are looked at one by one"},

@@ -9,8 +9,8 @@ TEXTS_ZH_OF_KEEPING: dict[str, str] = {
     "record_page_no_spec": "该页面需要芯片的硬件规格，而它不在工作区中。",
     # Retrained weights
     "carry_open": "确认 {count} 个保持不变的动作",
-    "carry_hint": "这些动作您在重新训练权重之前批准过。参数与风险相同，重新测得的影响下降不超过 1 dB、"
-    "上升不超过 3 dB。此处逐一列出名称。",
+    "carry_hint": "这些动作您在重新训练权重之前批准过。参数与风险相同，重新测得的影响保持在其离散范围之内。"
+    "此处逐一列出名称。",
     "carry_none": "您此前批准的动作没有一个保持不变：请逐个查看。",
     "carry_others": "{count} 个须逐一查看",
     "column_changed": "变化",

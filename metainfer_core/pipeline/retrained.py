@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.pipeline.steps import Prepared
-from metainfer_core.policy.choose import predict
+from metainfer_core.policy.choose import tools_for
+from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.reapply import reapply
-from metainfer_core.policy.search import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import Progress, collect_ranges, quiet, run_reference
 from metainfer_core.verify.samples import Samples
 
@@ -43,10 +42,6 @@ def take_over(
         )
     calibration = collect_ranges(after.model, calibration_samples, progress)
     reference = run_reference(after.model, evaluation_samples.feeds)
-    tools = Tools(
-        measure=lambda adapted: measure(reference, adapted, evaluation_samples),
-        price=lambda adapted: predict(adapted, spec),
-        calibrate=lambda adapted: collect_ranges(adapted, evaluation_samples),
-        progress=progress,
-    )
+    objective = Objective.from_plain(policy.plain().get("objective", {}))
+    tools = tools_for(after.model, spec, evaluation_samples, reference, objective, progress, calibration_samples)
     return reapply(policy, before.model, after.model, spec, calibration, tools, after.digest)

@@ -72,11 +72,27 @@ def choose(
             f"No unit of {spec.name} lists float16 or bfloat16 ({fields or 'compute_units'}).",
             "Use --precision int8 or float32, or add the data type to the spec with its source.",
         )
+    tools = tools_for(model, spec, samples, reference, objective, progress, calibration_samples, overfull)
+    bound = BindShape().bound(report) if report is not None else ()
+    return search(model, spec, calibration, objective, tools, bound, name, model_digest)
+
+
+def tools_for(
+    model: ir.Model,
+    spec: HardwareSpec,
+    samples: Samples,
+    reference: Sequence[Outputs],
+    objective: Objective,
+    progress: Progress = quiet,
+    calibration_samples: Samples | None = None,
+    overfull: Overfull = lambda adapted: None,
+) -> Tools:
+    """How effects are measured, prices predicted and ranges taken; arguments as for `choose`."""
     metric = (objective.metric, find_metric(objective.metric)) if objective.metric is not None else None
     learned_from = calibration_samples or samples
     few = samples.first(MEASURED_ALONE)
     start = functools.cache(lambda: run(lower(model), few.feeds))
-    tools = Tools(
+    return Tools(
         measure=lambda adapted: measure(reference, adapted, samples, metric),
         measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
@@ -85,8 +101,6 @@ def choose(
         overfull=overfull,
         progress=progress,
     )
-    bound = BindShape().bound(report) if report is not None else ()
-    return search(model, spec, calibration, objective, tools, bound, name, model_digest)
 
 
 def predict(adapted: ir.Model, spec: HardwareSpec) -> Estimate:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Reason, Refusal
+from metainfer_core.actions.layer_inputs import Layer
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.graph.same_graph import graph_difference
@@ -25,12 +26,18 @@ from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
 from metainfer_core.policy.range_reasons import with_range_reasons
+from metainfer_core.policy.refine import REFINING
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.policy.search import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.verify.layer_ranges import with_layer_ranges
 
 MEASURED_BEFORE = "measured on calibration data"
 """The law of reasons that rest on the old weights."""
+LEARNED = {kind.name: kind for kind in REFINING}
+"""Kinds whose parameters are worked out from the weights themselves: they are worked out anew."""
+STAGED = ("place", "tile", "prefetch")
+"""Kinds that ask which unit runs a node."""
 REVIEWERS = ("override", "review_required", "zero_point_clip", "precision_sensitive")
 
 
@@ -75,7 +82,7 @@ def reapply(
     objective = Objective.from_plain(policy.plain().get("objective", {}))
     start = Draft(after.clone(), spec, calibration)
     final, base, stages = _replayed(start, policy, tools)
-    effects = {} if objective.fast else _effects(start, base, final, tools)
+    effects = _effects(policy, start, base, final, tools)
     together = measured(tools.measure, final.branch().finished())
     found = together if isinstance(together, Effect) else None
     lines = lines_of(final, objective, calibration, effects, found, stages)
@@ -100,6 +107,8 @@ def _replayed(
 ) -> tuple[Draft, Draft, Mapping[str, tuple[Estimate, Estimate]]]:
     """All actions done again; what quantizing started from; and the predictions before and after each kind."""
     final, base = start.branch(), start.branch()
+    fast = bool(policy.objective.get("fast"))
+    layers: Mapping[str, Layer] = {}
     stages: dict[str, tuple[Estimate, Estimate]] = {}
     price = tools.price(final.branch().finished())
     for line in policy.actions:
@@ -107,19 +116,39 @@ def _replayed(
             continue
         kind = known_kind(line.action)
         if line.action == "quantize" and not any(each.kind == "quantize" for each in final.actions):
-            found = with_new_tensors(final, tools.calibrate)
+            plain = final.branch().finished()
+            layers = {} if fast else tools.layers(plain)
+            found = with_layer_ranges(plain, layers, with_new_tensors(final, tools.calibrate))
             final.calibration = found.with_chosen() if _cuts_ranges(policy) else found
             base = final.branch()
-        if line.action == "place":
-            final.finished()  # placing asks which unit touches a tensor
+        if line.action in STAGED:
+            final.finished()
         tools.progress("doing the actions again", len(final.actions), len(policy.actions))
-        action = _anew(effective(line), policy, final.calibration)
-        completed = kind.completed(final.model, action, final.calibration)
-        if final.take([with_range_reasons(completed, final.calibration) if line.action == "quantize" else completed]):
+        if line.action in LEARNED:
+            taken = final.take(_learned_anew(line, final, layers))
+        else:
+            action = _anew(effective(line), policy, final.calibration)
+            completed = kind.completed(final.model, action, final.calibration)
+            taken = final.take(
+                [with_range_reasons(completed, final.calibration) if line.action == "quantize" else completed]
+            )
+        if taken:
             first = stages.get(line.action, (price, price))[0]
             price = tools.price(final.branch().finished())
             stages[line.action] = (first, price)
     return final, base, stages
+
+
+def _learned_anew(line: PolicyAction, draft: Draft, layers: Mapping[str, Layer]) -> list[Action | Refusal]:
+    """What the action's kind proposes for its layer with the new weights, or why it proposes nothing."""
+    nodes = line.nodes or (line.node_id,)
+    if nodes[0] in layers:
+        kind = LEARNED[line.action]({nodes[0]: layers[nodes[0]]})
+        found = list(kind.propose(draft.model, draft.spec, draft.calibration))
+        if found:
+            return found
+    reason = "It is worked out from the weights, and nothing of the kind was found for the new ones."
+    return [Refusal(kind=line.action, nodes=nodes, reason=reason)]
 
 
 def _cuts_ranges(policy: Policy) -> bool:
@@ -144,16 +173,17 @@ def _anew(action: Action, policy: Policy, calibration: Calibration | None) -> Ac
     return Action.from_plain({**action.plain(), "params": params, "why": [each.plain() for each in why]})
 
 
-def _effects(start: Draft, base: Draft, final: Draft, tools: Tools) -> dict[str, Effect]:
-    """What each action that changes numbers does by itself, as the search measures it."""
-    moving = [each for each in final.actions if known_kind(each.kind).obligation.relative != 0.0]
+def _effects(policy: Policy, start: Draft, base: Draft, final: Draft, tools: Tools) -> dict[str, Effect]:
+    """What each action does by itself, as the search measures it, of those for which it was measured before."""
+    wanted = {line.id for line in policy.actions if line.evidence.alone is not None}
+    moving = [each for each in final.actions if each.id in wanted]
     found: dict[str, Effect] = {}
     for index, action in enumerate(moving):
         tools.progress("measuring action by action", index, len(moving))
         if action.kind == "quantize":
-            effect = alone(base, action, tools.measure)
+            effect = alone(base, action, tools.measure_alone)
         else:
-            effect = structural_alone(start, final.actions, action, tools.measure)
+            effect = structural_alone(start, final.actions, action, tools.measure_alone)
         if isinstance(effect, Effect):
             found[action.id] = effect
     return found

@@ -31,9 +31,9 @@ from review_store.review_filter import Filter
 from review_store.review_text import state_data, state_text
 
 
-def measured(db, dead=0, flips=0):
+def measured(db, dead=0, flips=0, samples=512):
     output = OutputEffect(output="y", sqnr_db=db, worst_channel_sqnr_db=db, dead_channels=dead, argmax_flips=flips)
-    return Evidence(alone=Effect(outputs=(output,), samples=32, data="calibration.npz"))
+    return Evidence(alone=Effect(outputs=(output,), samples=samples, data="calibration.npz"))
 
 
 def line(node="conv_0", risk="low", db=30.0, bits=8, **more):
@@ -47,8 +47,8 @@ def line(node="conv_0", risk="low", db=30.0, bits=8, **more):
     [
         (line(), ""),
         (line(db=29.1), ""),
-        (line(db=32.9), ""),
-        (line(db=33.1), "the signal-to-noise ratio of y went from 30.0 dB to 33.1 dB"),
+        (line(db=35.9), ""),
+        (line(db=36.1), "the signal-to-noise ratio of y went from 30.0 dB to 36.1 dB"),
         (line(db=28.9), "the signal-to-noise ratio of y went from 30.0 dB to 28.9 dB"),
         (line(bits=4), "its parameters changed"),
         (line(risk="medium"), "its risk was low and is medium"),
@@ -67,6 +67,21 @@ def test_only_what_is_as_before_is_offered(log, now, obstacle):
     assert old.policy == before
     assert carry(old, new, "bob") == (Carry(CONV_0, obstacle),)
     assert carry(old, new, "eve") == ()  # who did not approve then has nothing to confirm now
+
+
+@pytest.mark.parametrize(
+    ("samples", "may_fall"),
+    [(8, 3.0), (32, 3.0), (64, 2.171), (128, 1.535), (512, 1.0), (100_000, 1.0)],
+)
+def test_an_effect_may_fall_by_its_spread(log, samples, may_fall):
+    """Twice 4.343 dB times the root of 2 / n for each of both."""
+    old = policy(action("conv_0", evidence=measured(30.0, samples=samples)))
+    approve_all(log, old, "bob")
+    for fall, fits in ((may_fall - 0.01, True), (may_fall + 0.01, False)):
+        new = policy(action("conv_0", evidence=measured(30.0 - fall, samples=samples)), model_digest=OTHER)
+        state = current_state(log, new, TRUST)
+        (found,) = carry(earlier_revision(log, state, TRUST), state, "bob")
+        assert (found.obstacle == "") == fits
 
 
 @pytest.mark.parametrize(

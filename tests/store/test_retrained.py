@@ -18,7 +18,8 @@ from metainfer_core.graph.same_graph import graph_difference
 from metainfer_core.pipeline import adapt, prepare, samples_for
 from metainfer_core.pipeline.retrained import take_over
 from metainfer_core.policy.objective import Objective
-from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.reapply import left_out
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.carry import carry, earlier_revision
 from review_store.decide import Decision, current_state, decide
@@ -116,11 +117,13 @@ def place(tmp_path, first, monkeypatch):
     """The trained model, data, and the policy that adapt proposes for it, with the effect of each action alone."""
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "net.onnx", first)
-    np.savez(tmp_path / "data.npz", x=data(5, 64)[0][:, None, :])
+    np.savez(tmp_path / "data.npz", x=data(5, 32)[0][:, None, :])
     prepared = prepare(tmp_path / "net.onnx")
     samples = samples_for(prepared, "data.npz")
     made = adapt(prepared, SPEC, samples, samples, Objective(min_sqnr_db=15.0)).policy
-    (tmp_path / "net.policy").write_bytes(made.to_json())
+    (tmp_path / "adapted.policy").write_bytes(made.to_json())
+    plain = take_over(made, prepared, prepared, SPEC, samples, samples)
+    (tmp_path / "net.policy").write_bytes(plain.to_json())
     (tmp_path / "chip_v1.0.0.yaml").write_bytes(SPEC.to_json())
     return tmp_path
 
@@ -185,13 +188,25 @@ def test_what_stayed_is_confirmed_together_and_what_moved_is_not_offered(log, pl
 
 def test_the_same_weights_give_the_same_effects(place):
     """So what differs after retraining comes from the weights, not from another way of measuring."""
+    adapted = Policy.from_json((place / "adapted.policy").read_bytes(), "adapted.policy")
+    old, again = policy_in(place), taken_over(place, place / "net.onnx")
+    assert again.actions == old.actions == adapted.actions
+    assert sum(each.evidence.alone is not None for each in adapted.actions) >= 3
+
+
+def test_what_was_worked_out_from_the_old_weights_is_worked_out_anew(place):
     old = policy_in(place)
-    again = taken_over(place, place / "net.onnx")
-    assert [(each.id, each.params, each.nodes) for each in again.actions] == [
-        (each.id, each.params, each.nodes) for each in old.actions
-    ]
-    assert [each.evidence for each in again.actions] == [each.evidence for each in old.actions]
-    assert [each.risk for each in again.actions] == [each.risk for each in old.actions]
+    others = [each.plain() for each in old.actions if each.id not in ("correct_bias@Gemm_2", "place@x")]
+    for node, absurd in (("Gemm_2", [1000] * 24), ("Relu_1", [1000])):
+        learned = PolicyAction(node_id=node, action="correct_bias", params={"codes": absurd}, nodes=(node,))
+        planted = Policy.from_plain(old.plain() | {"actions": [*others, learned.plain()]}, "policy")
+        (place / "net.policy").write_bytes(planted.to_json())
+        new = taken_over(place, place / "net.onnx")
+        made = [each for each in new.actions if each.id == learned.id]
+        assert all(max(map(abs, each.params["codes"])) < 100 for each in made)
+        gone = [each for each in left_out(planted, new) if each.nodes == (node,)]
+        assert len(made) + len(gone) == 1
+        assert not made or node == "Gemm_2"
 
 
 def test_another_graph_is_refused_with_what_differs(place, first):

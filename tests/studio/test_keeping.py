@@ -72,7 +72,8 @@ def test_every_folder_of_the_studio_is_purged_or_backed_up_on_purpose():
     assert len(re.findall(r"hidden_folder\([^\")]", code)) == 2  # its definition, and that of growing drafts
     names.add("growing")
     made_from_manuals = {manual_purge.PAGES, manual_purge.DRAFTS, manual_purge.GROWING, "quarantine"}
-    assert names == made_from_manuals | set(KEPT_HIDDEN)
+    of_this_moment = {"servers"}  # what runs now: neither saved, nor made from manuals
+    assert names - of_this_moment == made_from_manuals | set(KEPT_HIDDEN)
     assert manual_purge.JOBS in KEPT_HIDDEN
 
 
