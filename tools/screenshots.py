@@ -42,7 +42,12 @@ SCREENS = {
     "report": "report",
 }
 EMPTY = ("home", "manuals", "confirm", "model", "adapt", "review", "sign", "report")
-TABS = {"model_roofline": "Roofline", "model_graph": "Graph (Netron)"}
+TABS = {
+    "model_roofline": "Roofline",
+    "model_groups": "Graph",
+    "model_pictures": "Pictures",
+    "model_graph": "Graph (Netron)",
+}
 SETTLE_MS, PATIENCE_MS = 1500, 600_000
 VALUES = (
     "compute_units.cpu.data_types=[int8, float32]",
@@ -122,7 +127,7 @@ def shoot(studio: Studio, screens: dict[str, str], only: list[str]) -> None:
                     ready(page)
                     save(page, f"{name}_{width}_{scheme}")
                     for tab, label in TABS.items() if name == "model" else ():
-                        page.get_by_role("tab", name=label).click()
+                        page.get_by_role("tab", name=label, exact=True).click()
                         ready(page)
                         save(page, f"{tab}_{width}_{scheme}")
                 page.context.close()
