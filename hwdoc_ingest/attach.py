@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hwdoc_ingest.number_phrases import Amount
-from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies
+from hwdoc_ingest.rules.qualities import QUALITIES
+from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies, clause, is_long
 
 CLAUSE_END = re.compile(r"[;|。；]|\.\s")
 LABELLED = re.compile(
@@ -74,7 +75,7 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
             if rule.dimension == amount.dimension and _plausible(rule, amount)
             for option in _options(tagged, rule, amount, parameters)
         ]
-        if options and not _is_condition(tagged, amount):
+        if options and not is_condition(tagged, amount):
             best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
             yield best
             previous = best
@@ -96,7 +97,7 @@ def _goes_on(tagged: Tagged, first: Amount, second: Amount) -> bool:
     return bool(SERIES.fullmatch(tagged.text[first.end - 1 : first.end] + between))
 
 
-def _is_condition(tagged: Tagged, amount: Amount) -> bool:
+def is_condition(tagged: Tagged, amount: Amount) -> bool:
     """Whether a number says under what condition something holds (`when 800 MHz`, `@ 1.2 V`), or numbers a heading."""
     before = tagged.text[: amount.start]
     if amount.dimension == "count" and tagged.statement.is_heading and not before.strip():
@@ -152,6 +153,9 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
         return None
     gap = text[amount.end : start] if ahead else text[end : amount.start]
     opened = not ahead and _opens(gap)
+    whole = min(amount.start, start), max(amount.end, end)
+    if is_long(tagged) and rule.forbids.search(clause(text, *whole)):
+        return None
     if (CLAUSE_END.search(gap) and not opened) or "|" in gap or UNKNOWN.search(gap) or NEGATED.search(gap):
         return None
     rivals = [a for a in tagged.amounts if a is not amount and a.dimension == amount.dimension]
@@ -179,6 +183,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     ):
         return None
     plain_gap = gap[: gap.index("(") + 1] if opened else gap
+    plain_gap = _bare(plain_gap, ahead)
     count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", plain_gap))
     if count > (rule.gap_words if ahead else rule.gap_words + 3):
         return None
@@ -191,6 +196,14 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
         plain = -0.2
     return count + 2.5 * commas + 2 * joins + plain + (0.5 if len(gap) > 25 else 0)
+
+
+def _bare(gap: str, ahead: bool) -> str:
+    """A gap without the words, and the commas around them, that tell how the named thing is built."""
+    if not ahead or re.match(r"\s*,\s*(?:the|an?)\b", gap, re.IGNORECASE):
+        return gap
+    bare = QUALITIES.sub(" ", gap)
+    return re.sub(r"^\s*,", " ", bare) if bare != gap else gap
 
 
 def _opens(gap: str) -> bool:

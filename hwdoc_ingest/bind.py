@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Literal
 
 from hwdoc_ingest.attach import Attached, attach
-from hwdoc_ingest.confidence import confidence
+from hwdoc_ingest.confidence import LEXICON, confidence
+from hwdoc_ingest.fallback import read_left_over
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
+from hwdoc_ingest.row_values import as_sentence, by_columns
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
 from hwdoc_ingest.standing import standing
 from hwdoc_ingest.statement import Cell, Statement
@@ -60,16 +62,19 @@ def bind(
     if bounded:
         found += _from_row(tagged, bounded, quantities)
     else:
+        said = as_sentence(tagged) or tagged if tagged.statement.is_row else tagged
+        found += by_columns(tagged, quantities) if tagged.statement.is_row else ()
         found += [
             each
-            for attached in attach(tagged, quantities)
-            for each in [_from_sentence(tagged, attached)]
+            for attached in attach(said, quantities)
+            for each in [_from_sentence(said, attached)]
             if not (attached.rule.ranged and isinstance(each.value, float))
         ]
     for finder in finders:
         found += finder(tagged)
+    found += read_left_over(tagged, found)
     for each in found:
-        yield _candidate(tagged, each, source, method)
+        yield _candidate(tagged, each, source, LEXICON if each.guessed else method)
 
 
 # Sentences ----------------------------------------------------------------------------------------------------------
@@ -233,6 +238,8 @@ def _is_whole(text: str, amount: Amount) -> bool:
 
 
 def _row_unit(tagged: Tagged, cell: Cell) -> str:
+    if cell.header.strip() == "°C/W":
+        return "°C/W"
     in_header = HEADER_UNIT.search(cell.header)
     if in_header and not re.search(r"note|\d", in_header[1], re.IGNORECASE):
         return in_header[1]

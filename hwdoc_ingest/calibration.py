@@ -15,12 +15,14 @@ from importlib.resources import files
 
 import yaml
 
-from hwdoc_ingest.confidence import CONTRADICTED
+from hwdoc_ingest.confidence import CONTRADICTED, LEXICON
 from metainfer_core.spec.draft import Candidate
 from metainfer_core.values import Value
 
 UNCONFIRMED = 0.95
 """Most that a number can have which the encoder does not confirm: two readers must agree before nobody looks."""
+GUESSED = 0.85
+"""Most that a reading of the fallback reader can have."""
 NAMED_EXACTLY = ("mmio.", "register.", "interrupts.irq", "interrupts.vector")
 """Fields of which each reading has a name of its own, so that many of them are no crowd."""
 
@@ -35,6 +37,8 @@ class Evidence:
     """How many readings the document gives for the field: the more, the likelier is one with the wrong thing."""
     confirmed: bool = True
     """Whether the encoder bears it out; names and addresses it is not asked about."""
+    guessed: bool = False
+    """Whether the fallback reader made it."""
 
     def parts(self) -> tuple[float, float]:
         """The evidence as numbers that count for a reading: its weight, and that there is no crowd."""
@@ -60,6 +64,8 @@ class Calibration(Value):
         chance = reached[-1] if reached else self.steps[0][1]
         if evidence.weighed <= CONTRADICTED:
             return min(chance, CONTRADICTED)
+        if evidence.guessed:
+            return min(chance, GUESSED)
         return chance if evidence.confirmed else min(chance, UNCONFIRMED)
 
 
@@ -78,7 +84,12 @@ def gather(candidates: Sequence[Candidate], confirmed: Sequence[bool]) -> list[E
             (candidate.value, candidate.min, candidate.typ, candidate.max, candidate.instance)
         )
     return [
-        Evidence(each.confidence, 1 if each.field.startswith(NAMED_EXACTLY) else len(readings[each.field]), borne_out)
+        Evidence(
+            each.confidence,
+            1 if each.field.startswith(NAMED_EXACTLY) else len(readings[each.field]),
+            borne_out,
+            each.method.endswith(LEXICON),
+        )
         for each, borne_out in zip(candidates, confirmed, strict=True)
     ]
 

@@ -13,6 +13,8 @@ AGREED = 0.25
 """What remains of the doubt when a second place of the document says the same."""
 CONTRADICTED = 0.6
 """Most that a value can have when the document gives another one for the same thing."""
+LEXICON = "lexicon"
+"""Ends the method of a reading of the fallback reader."""
 LEAST = 0.4
 """A reading that is more likely wrong is left out."""
 NEARLY = 0.04
@@ -46,6 +48,8 @@ def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
     Of readings that contradict each other those stay that are nearly as well founded as the best one.
     """
+    doubted = _doubted(candidates)
+    candidates = _without_guesses(candidates)
     by_thing: dict[tuple[str, str, bool], list[Candidate]] = defaultdict(list)
     for candidate in (c for c in candidates if c.confidence >= LEAST):
         limit = candidate.strength == "must"  # an absolute maximum does not contradict what is recommended
@@ -59,8 +63,49 @@ def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         for (field, instance, _), group in by_thing.items()
         for each in _weigh_group(field, group, 0.0 if instance else named[field])
     ]
+    weighed = [_said_at(each, each, CONTRADICTED) if _thing(each) in doubted else each for each in weighed]
     order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}
     return tuple(sorted(weighed, key=lambda c: order[c.page, c.field, c.text]))
+
+
+def _thing(candidate: Candidate) -> tuple[str, str, _Reading]:
+    return candidate.field, _plain(candidate.instance), _reading(candidate)
+
+
+def _doubted(candidates: Sequence[Candidate]) -> set[tuple[str, str, _Reading]]:
+    """Readings of rules beside which the fallback reader read another value for the same thing."""
+    guesses: dict[tuple[str, str], set[_Reading]] = defaultdict(set)
+    for candidate in candidates:
+        if candidate.method.endswith(LEXICON) and candidate.confidence >= LEAST:
+            guesses[candidate.field, _plain(candidate.instance)].add(_reading(candidate))
+    return {
+        _thing(candidate)
+        for candidate in candidates
+        if not candidate.method.endswith(LEXICON)
+        for others in [guesses[candidate.field, _plain(candidate.instance)]]
+        if others and _reading(candidate) not in others and not any(_same_number(candidate, other) for other in others)
+    }
+
+
+def _same_number(candidate: Candidate, other: _Reading) -> bool:
+    """Whether two readings share a number, though one calls it a bound and the other a value."""
+    mine = {each for each in _reading(candidate) if isinstance(each, int | float)}
+    return bool(mine & {each for each in other if isinstance(each, int | float)})
+
+
+def _without_guesses(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without what the fallback reader says of a field that rules have read, unless both name what it is of."""
+    ruled: dict[str, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        if not candidate.method.endswith(LEXICON):
+            ruled[candidate.field].add(_plain(candidate.instance))
+    return [
+        candidate
+        for candidate in candidates
+        if not candidate.method.endswith(LEXICON)
+        or not ruled[candidate.field]
+        or (_plain(candidate.instance) and "" not in ruled[candidate.field])
+    ]
 
 
 def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Candidate]:

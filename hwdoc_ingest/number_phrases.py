@@ -34,7 +34,7 @@ SPOKEN_UNITS = {
 }  # fmt: skip
 _SPELLINGS = sorted(
     {spelling for spelling in UNITS if spelling not in ("b", "C", "m", "clk", "CLK", "%", "percent")}
-    | {f"{p} {s}" for p in "KMGkT" for s in ("bytes", "byte", "bits", "bit", "Bytes", "B")},
+    | {f"{p}{gap}{s}" for gap in " -" for p in "KMGkT" for s in ("bytes", "byte", "bits", "bit", "Bytes", "B")},
     key=len,
     reverse=True,
 )
@@ -208,7 +208,7 @@ def _same_kind(a: _Token, b: _Token) -> bool:
 @lru_cache(maxsize=512)
 def _unit(spelling: str) -> tuple[Unit, bool] | None:
     """The core's unit of a spelling, and whether it counts bits."""
-    name = " ".join(spelling.split())
+    name = " ".join(spelling.replace("-", " ").split())
     if name.startswith("°") and "C" in name:
         name = "degC/W" if name.endswith("/W") else "degC"
     if name == "T":  # `1T computing power`: nothing on a chip has a terabyte

@@ -27,8 +27,20 @@ MAX_PATHS = 20_000
 """Drawn paths looked at on one page; a drawing with more is no table."""
 PLAIN = str.maketrans(
     {"\u00a0": " ", "\u00ad": "-", "−": "-", "–": "-", "‐": "-", "‑": "-", "µ": "μ"}
+    | {"º": "°", "˚": "°"}
     | {"\ufffe": "-", "\x02": "-"}  # how PDFium marks a word that is broken at the end of a line
 )
+
+
+_VARIANTS = (
+    ("\u2e80", "\u2fdf"),  # radicals that fonts give in place of the characters: ⽀ for 支
+    ("\u3300", "\u33ff"),  # units in one square: ㎒, ㎃
+    ("\uf900", "\ufaff"),  # Han characters of other code pages
+    ("\ufb00", "\ufb06"),  # ligatures
+    ("\uff00", "\uffef"),  # wide and narrow forms
+    ("\U0001d400", "\U0001d7ff"),  # mathematical letters
+)
+"""First and last of the stretches of Unicode whose characters are other shapes of plain ones."""
 
 
 def plain_text(text: str) -> str:
@@ -39,7 +51,7 @@ def plain_text(text: str) -> str:
 
 
 def _is_variant(c: str) -> bool:
-    return "\ufb00" <= c <= "\ufb06" or "\uff00" <= c <= "\uffef" or "\U0001d400" <= c <= "\U0001d7ff" or c in "℃℉Ω"
+    return c in "℃℉Ω" or any(first <= c <= last for first, last in _VARIANTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,16 @@ NUMBERED = re.compile(
 CONTENTS = re.compile(r"(?:\.\s?){5,}\s*\d+$|…+\s*\d+$")
 PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{2}|.*[\u4e00-\u9fff]{2})")
 """A line without a bullet that may have items below it."""
+COUNTED = re.compile(r"^\d{1,4}(?:\.\d+)?\s*(?:[个路组条种级通片位项款套颗核]|[x×]\s)")
+"""A number that counts things: `27 个 GPIO` is no section 27."""
+STARTS_WITH_VALUE = re.compile(
+    r"^\d+(?:\.\d+)?\s?(?:[kKMG]?i?(?:B|Hz|bits?|bytes?)|m?[VAW]|nm|°C)\b(?!\S*:)", re.IGNORECASE
+)
+"""A line that begins with a quantity gives one; it heads nothing."""
+TITLE_WORD = re.compile(r"[A-Z][\w/-]{0,30}|of|and|the|for|to|in|on|with|&")
+"""A word of a line that heads a paragraph in its own size: with a capital, no number, no mark at the end."""
+LOWEST = 7
+"""The level of such a heading."""
 MAX_DEPTH = 5
 MAX_HEADING = 90
 
@@ -51,6 +61,10 @@ def heading_level(line: Line, body_size: float) -> int | None:
     text = line.text
     if len(text) > MAX_HEADING or CONTENTS.search(text) or text.endswith((".", ",", ";")):
         return None
+    if BULLET.match(line.words[0].text) and len(line.words) > 1 and not NUMBERED.match(text):
+        return None
+    if COUNTED.match(text) or STARTS_WITH_VALUE.match(text):
+        return None
     numbered = NUMBERED.match(text)
     if numbered and (line.size > 1.05 * body_size or len(text) < 60):
         number = numbered.group(1) or "1"
@@ -65,22 +79,43 @@ def heading_level(line: Line, body_size: float) -> int | None:
     return None
 
 
+BODY_SHARE = 0.25
+"""Share of the text that a size must have to be the body's: tables often hold most of it, in a smaller one."""
+
+
+def _is_run_in_title(block: Sequence[Line], following: Sequence[Line]) -> bool:
+    """Whether a few words on a line of their own, in the text's size, head the paragraph right below."""
+    line = block[0]
+    titled = len(line.words) <= 6 and all(TITLE_WORD.fullmatch(word.text) for word in line.words)
+    if len(block) > 1 or len(following) < 2 or not titled or line.is_pair:
+        return False
+    near = following[0].base - line.base < 3 * line.size and abs(following[0].box[0] - line.box[0]) < 2 * line.size
+    return near and not BULLET.match(following[0].words[0].text)
+
+
 def body_size(lines: Sequence[Line]) -> float:
-    """The font size of most of the text."""
+    """The font size of running text: the largest that much of the text is set in."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size, 1)] += len(line.text)
-    return sizes.most_common(1)[0][0] if sizes else 10.0
+    if not sizes:
+        return 10.0
+    most = sizes.most_common(1)[0][0]
+    much = [size for size, letters in sizes.items() if letters >= BODY_SHARE * sizes.total() and size <= 1.25 * most]
+    return max(much, default=most)
 
 
 def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, by_ocr: bool) -> Iterator[Statement]:
     """The sentences of some lines in reading order; headings and list items are noted in the outline."""
     example = ""  # the sentence that leads into a list of what an example has
-    for block in _blocks(lines, size):
+    blocks = list(_blocks(lines, size))
+    for block, following in zip(blocks, [*blocks[1:], []], strict=False):
         first = block[0]
         if CONTENTS.search(first.text):
             continue
         level = heading_level(first, size) if len(block) == 1 else None
+        if level is None and _is_run_in_title(block, following):
+            level = LOWEST
         if level is not None:
             outline.heading(level, first.text)
             example = ""

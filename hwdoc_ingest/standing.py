@@ -30,6 +30,12 @@ COMPARISON = re.compile(
     re.IGNORECASE,
 )
 """What tells of another chip, or of another time."""
+BOARD = re.compile(
+    r"\b(?:evaluation|development|demo(?:nstration)?|starter|reference) (?:kit|board|design)s?\b|\bkits?\b|\bEV[KB]\b"
+    r"|\bdaughter ?cards?\b|评估板|开发板|演示板",
+    re.IGNORECASE,
+)
+"""What the chip is built into has memories and supplies of its own."""
 REFERENCE = re.compile(
     r"\b(?:see|refer to|described in|according to)\b[^.;]*\b(?:specifications?|manual|guide|standard"
     r"|data ?sheet|user'?s)\b",
@@ -45,7 +51,7 @@ def standing(tagged: Tagged, found: Found) -> float:
         return 0.4
     if EXAMPLE_CAPTION.search(tagged.parent):
         return 0.55 if found.field in LISTED else 0.4
-    if COMPARISON.search(tagged.text, 0, found.end):
+    if COMPARISON.search(tagged.text, 0, found.end) or BOARD.search(tagged.text, 0, found.end):
         return 0.4
     if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):
         return 0.4

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
+from hwdoc_ingest.table_grids import CAPTION, heads_columns
 from hwdoc_ingest.text_lines import Line, around, join_words
 
 CHINESE_HEADER = (
@@ -38,11 +39,11 @@ BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\b|典型", re.IGNORECASE), "typ"),
     (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
     (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
+    (re.compile(r"^[(\[]?°C/W[)\]]?$"), "value"),
 )
 SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+(?:[A-Z][^|]{3,60}|[\u4e00-\u9fff][^|]{1,60})$")
 """A numbered heading, which ends a table."""
 UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
-CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
 FOOTNOTE = re.compile(r"\s?(?:\[\d{1,2}\]|\(\d{1,2}\)|\*+)(?=\s|$)")
@@ -95,7 +96,7 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
             bottom, at = _body_end(page, rows, 0, open_table.columns, rows[0][0].box[1] - 2)
             tables.append(replace(open_table, top=rows[0][0].box[1] - 1, bottom=bottom))
     while at < len(rows):
-        if _is_header(rows[at]) or _is_header_below_caption(rows, at):
+        if _is_header(rows[at]) or _is_header_below_caption(rows, at) or heads_columns(rows, at):
             columns, last = _columns(rows, at, page)
             top = max(line.base for line in rows[last])
             bottom, following = _body_end(page, rows, last + 1, columns, top)
@@ -316,7 +317,7 @@ def _body_end(
                 return bottom, at
             if re.match(r"^(?:notes?\b|\*|\d\.? [A-Z])", text, re.IGNORECASE) and len(line) == 1:
                 return bottom, at
-            if _is_prose(line, columns):
+            if _is_prose(line, columns) or (start and _is_title(line, rows[start - 1])):
                 return bottom, at
         bottom = last_base = max(piece.base for piece in line)
     return bottom, len(rows)
@@ -335,10 +336,16 @@ def _frame_floor(verticals: Sequence[Ruling], top: float) -> float | None:
     return floor if floor is not None and floor > top + 5 else None
 
 
+def _is_title(line: list[Line], header: list[Line]) -> bool:
+    """Whether a row without a frame is a heading: one piece, set larger than the table's header."""
+    size = max(piece.size for piece in header)
+    return len(line) == 1 and line[0].size > 1.12 * size and len(line[0].text) > 2
+
+
 def _is_prose(line: list[Line], columns: tuple[Column, ...]) -> bool:
     """Whether a row without a frame is a sentence below the table, not a row of it."""
     if len(line) > 1:
         return False
     piece = line[0]
     covered = sum(piece.box[0] < column.centre < piece.box[2] for column in columns)
-    return covered >= 2 and len(piece.words) >= 8
+    return covered >= 2 and len(piece.words) >= 6

@@ -7,6 +7,7 @@ often merge Min..Max into one cell and print the value under Max.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -15,6 +16,9 @@ from hwdoc_ingest.pages import Box, Page, Word
 from hwdoc_ingest.statement import RowCell, Statement, row
 from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER, Column, Table
 from hwdoc_ingest.text_lines import Line, baselines
+
+GOES_ON_BELOW = re.compile(r"[\dA-Fa-fhH]\s*(?:-|~|\bto)$")
+"""How the upper line of a range ends that is written on two."""
 
 
 def table_rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...]) -> Iterator[Statement]:
@@ -149,6 +153,10 @@ def _baseline_edges(table: Table, words: list[Word]) -> list[float]:
     """Rows by the lines that carry a value; a line without one joins the nearer of its neighbours."""
     lines = baselines(words)
     valued = [_has_value(line, table.columns) for line in lines]
+    if not table.numeric:
+        numbered = [_is_numbered(line, table.columns[0]) for line in lines]
+        valued = numbered if sum(numbered) >= max(2, sum(valued)) else valued
+    valued = [has and not (at and GOES_ON_BELOW.search(lines[at - 1][0].text)) for at, has in enumerate(valued)]
     bases = [max(piece.base for piece in line) for line in lines]
     if not any(valued):
         return [table.top, *[base + 2 for base in bases]]
@@ -159,6 +167,12 @@ def _baseline_edges(table: Table, words: list[Word]) -> list[float]:
         widest = max(gaps)[1] if max(gaps)[0] > 1.15 * min(gaps)[0] else above + (below - above - 1) // 2
         edges.append((bases[widest] + bases[widest + 1]) / 2 - 0.3 * lines[widest][0].size)
     return [*edges, table.bottom + 4]
+
+
+def _is_numbered(line: list[Line], column: Column) -> bool:
+    """Whether a line begins with a number or an address below the first header, as in a list of interrupts."""
+    first = line[0].words[0]
+    return bool(NUMBER.match(first.text)) and first.box[0] < column.right + 6
 
 
 def _has_value(line: list[Line], columns: tuple[Column, ...]) -> bool:

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hwdoc_ingest.pages import Page, Word
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.table_columns import Table, find_tables
 from hwdoc_ingest.table_rows import middle, table_rows
-from hwdoc_ingest.text_lines import baselines
+from hwdoc_ingest.text_lines import baselines, regions
 
 
 def read_tables(
     page: Page, open_table: Table | None, path_at: PathAt
 ) -> tuple[list[Statement], frozenset[int], Table | None]:
-    """The rows of all tables on a page.
+    """The rows of all tables on a page; those of two columns of text are looked for column by column."""
+    whole = _read_tables(page, open_table, path_at)
+    parts = regions(page)
+    if len(parts) == 1:
+        return whole
+    place = {id(word): at for at, word in enumerate(page.words)}
+    found, used, still_open = list(whole[0]), set(whole[1]), whole[2]
+    for words in parts:
+        part = replace(page, words=tuple(word for word in words if place[id(word)] not in used))
+        rows, taken, _ = _read_tables(part, None, path_at)
+        found += rows
+        used |= {place[id(part.words[at])] for at in taken}
+    return found, frozenset(used), still_open
+
+
+def _read_tables(
+    page: Page, open_table: Table | None, path_at: PathAt
+) -> tuple[list[Statement], frozenset[int], Table | None]:
+    """The rows of all tables whose rows run across all words of a page.
 
     Args:
         page: The page.

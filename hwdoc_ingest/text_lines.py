@@ -162,8 +162,36 @@ def _cut(words: list[Word]) -> list[Line]:
     return [Line(tuple(piece)) for piece in pieces]
 
 
+def regions(page: Page) -> list[tuple[Word, ...]]:
+    """The words of a page in the parts that two columns cut it into: above them, left, right, below; else all words."""
+    split = _two_columns(baselines(page.words), page.width)
+    if split is None:
+        return [page.words]
+    above, left, right, below = split
+    parts = [[line for row in above for line in row], left, right, [line for row in below for line in row]]
+    return [tuple(word for line in part for word in line.words) for part in parts if part]
+
+
 def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
     """Lines in reading order, in bands: rows across the page, or two columns one after the other."""
+    split = _two_columns(rows, width)
+    if split is None:
+        return [_as_pairs(row) for row in rows]
+    above, left, right, below = split
+    return [
+        *_bands(above, width),
+        *_bands(_rows_of(left), width),
+        *_bands(_rows_of(right), width),
+        *_bands(below, width),
+    ]
+
+
+_Split = tuple[list[list[Line]], list[Line], list[Line], list[list[Line]]]
+"""Rows above two columns, the lines of the left and of the right one, rows below."""
+
+
+def _two_columns(rows: list[list[Line]], width: float) -> _Split | None:
+    """The best cut of rows into two columns, if there is one."""
     best: tuple[int, int, int, float] | None = None
     for step in range(30, 71, 2):
         gutter = width * step / 100
@@ -171,19 +199,16 @@ def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
             for first, last in {(start, end), *_parts(rows, start, end)}:
                 left, right = _sides(rows[first:last], gutter)
                 score = min(len(left), len(right))
-                if score >= 5 and _are_columns(left, right, width) and (best is None or score > best[0]):
+                centred = 0.42 * width < gutter < 0.58 * width
+                if score < 5 or (best is not None and score <= best[0]):
+                    continue
+                if _are_columns(left, right, width) or (centred and _stand_apart(left, right)):
                     best = score, *_grown(rows, (start, end), (first, last), gutter), gutter
     if best is None:
-        return [_as_pairs(row) for row in rows]
+        return None
     _, start, end, gutter = best
     left, right = _sides(rows[start:end], gutter)
-    above, below = rows[:start], rows[end:]
-    return [
-        *_bands(above, width),
-        *_bands(_rows_of(left), width),
-        *_bands(_rows_of(right), width),
-        *_bands(below, width),
-    ]
+    return rows[:start], left, right, rows[end:]
 
 
 def _rows_of(lines: list[Line]) -> list[list[Line]]:
@@ -247,6 +272,19 @@ def _are_columns(left: list[Line], right: list[Line], width: float) -> bool:
         return True
     wordy = all(sum(len(line.words) for line in side) >= 3 * len(side) for side in (left, right))
     return wordy and all(_fills(side, width) for side in (left, right))
+
+
+MANY_LINES = 15
+"""Lines on each side from which on their heights tell columns from cells."""
+
+
+def _stand_apart(left: list[Line], right: list[Line]) -> bool:
+    """Whether lines of two sides stand at heights of their own, as columns do; the cells of a table stand level."""
+    if min(len(left), len(right)) < MANY_LINES:
+        return False
+    heights = [line.base for line in left]
+    level = sum(any(abs(line.base - height) < 0.6 for height in heights) for line in right)
+    return level < 0.4 * len(right)
 
 
 def _fills(side: list[Line], width: float) -> bool:

@@ -138,6 +138,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
     """Lists of data types and frameworks, the GPU's model, and sizes written as a product."""
     text = tagged.text
     near = text + " " + " ".join(tagged.statement.path[-3:])
+    if not _FRAMEWORKS.search(text):
+        yield from _known_frameworks(text)
     if _NPU.search(near):
         yield from _types(text)
         yield from _frameworks(text)
@@ -178,6 +180,22 @@ def _type_name(match: re.Match[str]) -> str:
     if name.startswith("tf"):
         return "TF32"
     return f"FP{match[2]}" if match[2] else ("UINT" if name.startswith("u") else "INT") + match[1]
+
+
+_KNOWN = (
+    r"TensorFlow(?:[ -]?Lite)?|TF[ -]?Lite|PyTorch|Caffe2?|ONNX(?: ?NN)?|MXNet|Keras"
+    r"|Paddle(?:Paddle)?(?: ?Lite)?|Darknet"
+    r"|MindSpore(?: ?Lite)?|Android ?NN|Torch|CNTK|JAX|NCNN|TensorRT"
+)
+_KNOWN_LIST = re.compile(rf"\b(?:{_KNOWN})\b(?:\s*(?:[,/、]|and|or|,\s*and)\s*(?:{_KNOWN})\b)+", re.IGNORECASE)
+
+
+def _known_frameworks(text: str) -> Iterator[Found]:
+    """Frameworks that are listed by their names, without being called so."""
+    match = _KNOWN_LIST.search(text)
+    if match and not re.search(r"\bnot support|benchmark|example", text, re.IGNORECASE):
+        names = tuple(re.findall(_KNOWN, match.group(), re.IGNORECASE))
+        yield Found("npu.frameworks", match.start(), match.end(), names, sureness=0.78)
 
 
 def _frameworks(text: str) -> Iterator[Found]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from hwdoc_ingest.fields import address
-from hwdoc_ingest.number_phrases import find_amounts
+from hwdoc_ingest.rules import address_tables
 from hwdoc_ingest.rules.rule import Found, Tagged
 
-_SPACED = r"0x[\dA-Fa-f]{4} [\dA-Fa-f]{4}(?![\w.])|H'[\dA-Fa-f]{4} [\dA-Fa-f]{4}\b"
+_SPACED = r"0x[\dA-Fa-f]{4} [\dA-Fa-f]{4}(?!\w|\.\d)|H'[\dA-Fa-f]{4} [\dA-Fa-f]{4}\b"
 HEX = rf"(?:{_SPACED}|0x[\dA-Fa-f]{{1,4}}(?:_?[\dA-Fa-f]{{4}}){{0,3}}|H'[\dA-Fa-f]{{4,8}}|\b[\dA-Fa-f]{{2,8}}h\b)"
 _HEX = re.compile(HEX)
 _LONG_HEX = (
@@ -28,7 +28,8 @@ _MEMORY = re.compile(
 )
 _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
 _RESET = re.compile(
-    rf"\b(?:reset (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)", re.IGNORECASE
+    rf"\b(?:(?:reset|boot) (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)",
+    re.IGNORECASE,
 )
 _PROSE = re.compile(
     r"^(?:the|this|these|an?|in|from|for|when|if|addresses|values?)\b|\b(?:from|at|to|addresses|is|are|of"
@@ -58,15 +59,21 @@ def hex_number(text: str) -> int:
 
 def find(tagged: Tagged) -> Iterator[Found]:
     """Regions and blocks of a memory map, register offsets, vectors."""
-    yield from _map_row(tagged)
+    rows = list(address_tables.find(tagged))
+    yield from rows
+    if not rows:
+        yield from _map_row(tagged)
     yield from _offsets(tagged)
     yield from _reset(tagged)
-    yield from _vector_cells(tagged)
     text, match = tagged.text, _VECTOR.match(tagged.text)
-    if match and re.search(
-        r"interrupt|vector|restart|priority|address",
-        tagged.path_text + " ".join(c.header for c in tagged.statement.cells),
-        re.IGNORECASE,
+    if (
+        match
+        and not rows
+        and re.search(
+            r"interrupt|vector|restart|priority|address",
+            tagged.path_text + " ".join(c.header for c in tagged.statement.cells),
+            re.IGNORECASE,
+        )
     ):
         name = match["name"].strip()
         if re.search(r"[A-Z]{3}", name):
@@ -77,21 +84,6 @@ def find(tagged: Tagged) -> Iterator[Found]:
                 address(hex_number(text[match.start("at") : match.end("at")])),
                 instance=name,
                 sureness=0.85,
-            )
-
-
-def _vector_cells(tagged: Tagged) -> Iterator[Found]:
-    """A row of a table of interrupts: the name in its first cell, the address in a cell whose header says so."""
-    cells = tagged.statement.cells
-    if not cells or not re.search(r"interrupt|exception|restart|vector", tagged.path_text, re.IGNORECASE):
-        return
-    name = tagged.statement.cell_text(cells[0]).strip()
-    addressed = [cell for cell in cells[1:] if re.search(r"address|vector", cell.header, re.IGNORECASE)]
-    for cell in addressed if re.fullmatch(r"[A-Z][A-Z0-9 .]{1,12}", name) else ():
-        text = tagged.statement.cell_text(cell).strip()
-        if re.fullmatch(r"[\dA-F]{2,4}H", text):
-            yield Found(
-                "interrupts.vector", cell.start, cell.end, address(hex_number(text)), instance=name, sureness=0.85
             )
 
 
@@ -119,16 +111,10 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
     if not device and (_MEMORY.search(label) or re.fullmatch(r"[ID]CCM", label)):
         yield Found("memory.region.base", at, stop, address(start), instance=label, sureness=0.88)
         size = float(end - start + 1)
-        if _agrees_with(name, size):
+        if address_tables.sizes_agree(name, size):
             yield Found("memory.region.size_bytes", at, match.end("end"), size, instance=label, sureness=0.75)
     else:
         yield Found("mmio.base", at, stop, address(start), instance=label, sureness=0.85)
-
-
-def _agrees_with(name: str, size: float) -> bool:
-    """Whether the size that a memory's name gives, if any, is that of its addresses: one of the two is wrong, else."""
-    said = [value for amount in find_amounts(name) if amount.dimension == "bytes" for value in amount.values]
-    return not said or any(abs(value - size) < 0.03 * size for value in said)
 
 
 def _block_name(tagged: Tagged, match: re.Match[str]) -> str:
@@ -160,7 +146,7 @@ def _offsets(tagged: Tagged) -> Iterator[Found]:
 
 def _reset(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
-    if not re.search(r"\breset\b|复位", text + tagged.path_text, re.IGNORECASE):
+    if not re.search(r"\breset\b|\bboot address\b|复位", text + tagged.path_text, re.IGNORECASE):
         return
     based = re.search(rf"\breset vectors?\b.{{0,40}}?\b(?P<at>{_BASED})", text, re.IGNORECASE)
     if based:

@@ -7,19 +7,22 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.qualities import QUALITIES
 from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, words
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
 L1I = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\(?\b(?:instruction|"
     r"instr\.?)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
-    rf"{_SIZE}|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?I\b(?:[ -]?cache)?|\binstruction caches of\b"
+    rf"{_SIZE}|\binstruction memory system\b|\binstruction(?= and [^.;,]{{0,30}}\bdata caches\b)"
+    rf"|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?I\b(?:[ -]?cache)?|\binstruction caches of\b"
     r"|指令\s*(?:高速)?(?:缓存|cache)"
 )
 L1D = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?:data|operand)[ -]*(?:L1[ -]*)?cache"
     r"(?!\s*(?:line|block|controller))"
-    rf"{_SIZE}|\bD[- ]?cache{_SIZE}\b|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
+    rf"{_SIZE}|\bdata memory system\b|\bdata(?= and [^.;,]{{0,30}}\binstruction caches\b)"
+    rf"|\bD[- ]?cache{_SIZE}\b|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
 )
 L2 = words(
     r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:unified\s+"
@@ -87,10 +90,19 @@ _WAYS = re.compile(
     rf"(\bdirect[ -]mapp(?:ed|ing)\b)",
     re.IGNORECASE,
 )
+_BOTH = words(
+    r"\bboth (?:\w+ ){0,2}caches\b|\b(?:instruction|I)[ -]?(?:and|/|&) ?(?:data|D)[ -]?caches?\b|\bcaches?, each\b"
+    r"|\b(?:data|D)[ -]?(?:and|/|&) ?(?:instruction|I)[ -]?caches?\b|\beach (?:L1 )?cache\b|\b(?:L1|primary) caches\b"
+    r"|\bL1 (?:I/D|I&D|I and D)?[ -]?cache\b(?! ?controller)"
+)
+"""Words for the instruction and the data cache together."""
 _LINE = re.compile(
     r"(?:(?:block|line)\s*(?:size|length)?\s*(?:of|is|:|=)?\s*(\d{1,4})\s*-?\s*(?:bytes?|"
     r"B)\b(?:\s*or\s*(\d{1,4})\s*-?\s*(?:bytes?|B)\b)?)"
-    r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b",
+    r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b"
+    r"|\b(?:block|line)s?\s*(?:size|length)?\s*(?:of|is|are|:|=)\s*\w+[ -]words? \((\d{1,4})\s*-?\s*bytes?\)"
+    r"|\b(?:block|line)s (?:are|have) (\d{1,4}) bytes\b|\b(?:block|line) (?:size"
+    r"|length)\s*(?:\(bytes\))?\s*(\d{1,4}) bytes",
     re.IGNORECASE,
 )
 _LINE_WORDS = re.compile(
@@ -101,7 +113,7 @@ _LINE_WORDS = re.compile(
 _POLICY = re.compile(
     r"\b(?P<one>copy[ -]?back|write[ -]?(?:through|back))(?:\s*(?:/|or|and)\s*(?P<two>copy[ -]?back"
     r"|write[ -]?(?:through|back)))?"
-    r"(?:\s+selectable)?(?:\s+cache|\s+mode|\s+policy)?"
+    r"(?:\s+selectable)?(?:\s+(?:\w+\s+)?cache|\s+mode|\s+policy)?"
     r"(?:\s*(?:,|with|and|/)?\s*(?P<allocate>(?:no[ -]|non-?)?(?:write|read)[ -]?allo-?\s?cat(?:e|ion)))?",
     re.IGNORECASE,
 )
@@ -127,8 +139,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         values = (1,) if match[3] else tuple(_count(part) for part in match.groups()[:2] if part)
         if re.search(r"tlb|branch|predict|btb", text, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
             continue
-        level = _cache_at(tagged, match.start(), match.end())
-        if level:
+        for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.ways", match, values)
     shared = _SHARED_L1.search(text)
     if shared and not re.search(r"\bL2|L3|level[ -]?[23]", shared.group(), re.IGNORECASE):
@@ -143,16 +154,15 @@ def find(tagged: Tagged) -> Iterator[Found]:
         sizes = tuple(int(part) for part in match.groups() if part)
         if not all(8 <= size <= 512 for size in sizes):
             continue
-        levels = _levels(text) if re.search(r"\bboth\b", text, re.IGNORECASE) else []
-        for level in levels or filter(None, [_cache_at(tagged, match.start(), match.end())]):
+        for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.line_bytes", match, sizes)
     for match in _POLICY.finditer(text) if _TELLS_POLICY.search(text) else ():
         if _NO_POLICY.search(text):
             break
-        level = _cache_at(tagged, match.start(), match.end())
-        if level == "cpu.l1d_cache":
+        policy_of = _cache_at(tagged, match.start(), match.end())
+        if policy_of == "cpu.l1d_cache":
             yield Found(
-                f"{level}.write_policy",
+                f"{policy_of}.write_policy",
                 match.start(),
                 match.end(),
                 _policy(match, text),
@@ -195,9 +205,30 @@ def _levels(text: str) -> list[str]:
     return [level for level, name in _BY_LEVEL if name.search(text)]
 
 
+def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
+    """The caches that a place speaks of: both of the first level where the words before say so, else the nearest."""
+    text = tagged.text
+    one = _cache_at(tagged, start, end)
+    if re.search(r"\bboth\b", text, re.IGNORECASE) and len(_levels(text)) > 1:
+        return _levels(text)
+    both = [match for match in _BOTH.finditer(text) if match.start() < start or match.start() - end < 40]
+    if both and not re.search(r"\bL2|L3|level[ -]?[23]", text[both[-1].start() : end], re.IGNORECASE):
+        named = [
+            match.end()
+            for _, name in _BY_LEVEL
+            for match in name.finditer(text, both[-1].end(), max(start, both[-1].end()))
+        ]
+        if not named:
+            return ["cpu.l1i_cache", "cpu.l1d_cache"]
+    return [one] if one else []
+
+
 def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
     """The cache named nearest before a place, else after it, else in the innermost heading that names just one."""
     text = tagged.text
+    described = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
+    if described and not re.search(r"\w", QUALITIES.sub(" ", text[end : min(described)[0]])):
+        return min(described)[1]
     named = [(m.end(), level) for level, name in _BY_LEVEL for m in name.finditer(text[:start])]
     if named:
         return max(named)[1]

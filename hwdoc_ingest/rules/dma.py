@@ -30,6 +30,13 @@ _BOTH_WAYS = re.compile(
     re.IGNORECASE,
 )
 
+_OF_CHANNELS = re.compile(
+    r"\b(two|three|four|dual|[2-8])\s*(?:x\s*)?(\d{1,2})[- ](?:channels?|ch"
+    r"|streams?)\s+(?:[\w-]+\s+){0,3}?(?:G?P?DMA\w*)\s*(?:controllers?|units?|engines?)",
+    re.IGNORECASE,
+)
+"""`Two 8-channel DMA controllers`: how many there are, and what each has."""
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.channels",
@@ -210,6 +217,10 @@ RULES: tuple[QuantityRule, ...] = (
 def find(tagged: Tagged) -> Iterator[Found]:
     """Channels that are counted for each direction: `5 transmit channels and 5 receive channels` are 10."""
     text = tagged.text
+    each = _OF_CHANNELS.search(text)
+    if each:
+        counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]
+        yield Found("dma.controllers", each.start(), each.end(), counts[0], sureness=0.82)
     both = _BOTH_WAYS.search(text)
     if both and _DMA.search(text):
         total = sum(NUMBER_WORDS.get(part.lower()) or int(part) for part in both.groups())

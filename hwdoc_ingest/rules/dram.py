@@ -118,7 +118,8 @@ RULES: tuple[QuantityRule, ...] = (
         "memory.dram.clock_hz",
         "frequency",
         words(
-            r"clock frequency|\bclock\b|时钟频率|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
+            r"clock frequency|\bclock\b|\b(?:maximum|max) frequency\b|时钟频率"
+            r"|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
             r"|up to|@))|data bus(?= at)"
         ),
         context=DDR,

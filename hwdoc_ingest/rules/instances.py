@@ -7,7 +7,7 @@ import re
 from hwdoc_ingest.rules.rule import Tagged
 
 CORE = re.compile(
-    r"Cortex[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
+    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b[Cc]luster\b|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
@@ -26,7 +26,7 @@ AT_CONDITION = re.compile(
 MEMORY_NAME = re.compile(
     r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
-    r"|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
+    r"|on-?chip RAM|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
 )
 
@@ -133,6 +133,40 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
         group = next((c.group for c in tagged.statement.cells if c.group and c.start <= start < c.end + 1), "")
         return " ".join(part for part in (row_label(tagged), _variant(tagged), group) if part) or None
     return beside(tagged, start, end) or _leading_parenthesis(tagged, start)
+
+
+_MODE = re.compile(
+    r"\b(?:TX|RX|transmit\w*|receiv\w*|(?:deep|light|modem)[- ]?sleep|sleep|standby|stop|shutdown|hibernat\w*"
+    r"|idle|active|run"
+    r"|system (?:on|off)|power[- ]?(?:down|off))\b(?: mode)?",
+    re.IGNORECASE,
+)
+
+
+def mode(tagged: Tagged, start: int, end: int) -> str | None:
+    """The state of the chip that a current is taken in: the row's label, or the mode that the sentence names."""
+    told = label_of_row(tagged, start, end)
+    if tagged.statement.is_row:
+        return told
+    named = _MODE.search(tagged.text) or _MODE.search(tagged.parent)
+    return " ".join(part for part in (named and named.group(), told) if part) or None
+
+
+_RAIL = (
+    r"(core|I/?O|internal logic|external interface|internal|external|analog|digital|VDD\w*|VCC\w*|PVCC|DVDD\w*|VBAT)"
+)
+
+
+def rail(tagged: Tagged, start: int, end: int) -> str | None:
+    """The supply that a voltage is of: the row's label, the condition beside it, or the word right beside it."""
+    told = label_of_row(tagged, start, end)
+    if told or tagged.statement.is_row:
+        return told
+    after = re.match(rf"[-\s]*{_RAIL}\b", tagged.text[end:], re.IGNORECASE)
+    before = re.search(
+        rf"\b{_RAIL}(?: (?:power|supply|voltage))*\s*(?:[:=]|is|of)?\s*$", tagged.text[:start], re.IGNORECASE
+    )
+    return after[1] if after else before[1] if before else None
 
 
 def _variant(tagged: Tagged) -> str:

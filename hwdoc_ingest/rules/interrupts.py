@@ -30,7 +30,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.external_count",
         "count",
-        words(r"\bexternal interrupts?(?: sources?| lines?)?\b|外部中断"),
+        words(r"\bexternal interrupts?(?: sources?| lines?| inputs?)?\b|外部中断"),
         low=1,
         high=4096,
         gap_words=0,
@@ -103,7 +103,9 @@ RULES: tuple[QuantityRule, ...] = (
         "gpio.count",
         "count",
         words(
-            r"\b(?:general[- ]purpose )?I/?O (?:pins|ports|lines)\b|\bGPIOs?(?: pins| ports| lines)?\b"
+            r"\b(?:fast |programmable |multiplexed |bidirectional |digital )*I/?Os?(?: pins| ports"
+            r"| lines)?(?= with| \(|,| and|\.|;|$)"
+            r"|\bI/?O 口|\b(?:general[- ]purpose )?I/?O (?:pins|ports|lines)\b|\bGPIOs?(?: pins| ports| lines)?\b"
             r"|\bfast I/O ports\b"
             r"|\bgeneral[- ]purpose I/Os?\b|\bprogrammable I/Os?\b"
         ),

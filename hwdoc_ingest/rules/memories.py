@@ -6,21 +6,29 @@ from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import QuantityRule, words
 
 _OUTSIDE = words(
-    r"external|off-chip|flash|eMMC|(?<!A)DDR|SDRAM|PSRAM|buffer descriptor|trace|comprising|\b(?:is"
+    r"external|off-chip|eMMC|(?<!A)DDR|flash (?:memory )?controller|SDRAM|PSRAM|buffer descriptor|trace"
+    r"|comprising|\b(?:is"
     r"|are) (?:used|reserved|occupied|taken) (?:by|for|as)\b|\bstack\b|\bheap\b|retention|retain|designated as"
     r"|\barea \d|cache (?:data |tag )?(?:RAM"
     r"|memory|SRAM)|caches? (?:uses?|consists?)"
 )
-_BUFFERS = words(r"FIFO|USB|UART|ethernet|endpoint|mailbox|video|display|framebuffer|palette")
+_BUFFERS = words(
+    r"NPU|KPU|BPU|neural|accelerator|FIFO|USB|UART|ethernet|endpoint|mailbox|video|display|framebuffer|palette"
+)
 _SRAM = words(
     r"\b(?:on-?\s?chip|internal|system|embedded|share(?:d)?|PMU|RTC \w+)?[ _]*SRAM\b|"
     r"(?<![SD-])(?<!PS)(?<!\w-)\bRAM\b(?! or)|静态存储|片上\s*RAM"
 )
 _TCM = words(
     r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
-    r"closely[ -]coupled memory)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
+    r"closely[ -]coupled memory|[ID]TIM)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
 )
-_ROM = words(r"\b(?:boot\s*)?ROM(?:\s*memory)?\b|启动\s*ROM")
+_ROM = words(r"\b(?:boot[ -]?|mask\s*|B)?ROM(?:\s*memory)?\b|启动\s*ROM")
+
+OF_ANOTHER = words(
+    r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b)[A-Za-z][\w-]*\s+){0,3}?(?:\w*S?RAM|ROM|EEPROM|TCM|cache|OTP|eFuse|NVM)\b"
+)
+"""A number right before the name of another memory is that one's size."""
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -42,6 +50,9 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 28,
         forbids=_OUTSIDE,
         forbids_path=_BUFFERS,
+        not_beside=words(
+            r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b|\w*RAM\b)[A-Za-z][\w-]*\s+){0,2}?(?:B?ROM|flash|cache|EEPROM|OTP)\b"
+        ),
         instance=instances.memory,
         gap_words=2,
         sureness=0.87,
@@ -100,6 +111,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|block|erase|cache|SiP|in-package|protect|bank of|each"
         ),
         forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register"),
+        not_beside=OF_ANOTHER,
         sureness=0.8,
     ),
     QuantityRule(

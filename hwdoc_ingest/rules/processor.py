@@ -22,13 +22,17 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.9,
-        forbids=words(r"(?:floating|FPU)[^,;]*pipelin|pipelin[^,;]*(?:floating|FPU)|multiplier|each stage"),
+        forbids=words(
+            r"(?:floating|FPU)[^,;]*pipelin|pipelin[^,;]*(?:floating|FPU)|multiplier|each stage|synchroni[sz]er"
+        ),
+        not_beside=words(r"\0-?\s?stages? (?:floating|FP\b)"),
     ),
     QuantityRule(
         "cpu.tlb.entries",
         "count",
         words(r"-?\s*entry\b|-?\s*entries\b|\bentries\b"),
-        context=words(r"TLB"),
+        context=words(r"TLBs?\b|\b[ID]TB\b|translation[ -]?(?:look-?aside )?buffer"),
+        forbids=words(r"write buffer|store buffer|branch|BTB|\bper (?:set|way)"),
         low=2,
         high=65536,
         gap_words=0,
@@ -47,6 +51,42 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.85,
     ),
     QuantityRule(
+        "cpu.tlb.entries",
+        "count",
+        words(r"\b(?:[ID]|instruction |data |micro-?|joint |main )?TLBs?\b|\b[ID]TB\b"),
+        low=4,
+        high=65536,
+        gap_words=1,
+        after=False,
+        sureness=0.8,
+        instance=lambda t, a, b: _tlb(t, a),
+        not_beside=words(r"\0(?!-?\s?entr)"),
+    ),
+    QuantityRule(
+        "cpu.write_buffer.entries",
+        "count",
+        words(r"-?\s*entr(?:y|ies)\b|-?\s*deep\b"),
+        context=words(r"\b(?:write|store) buffer"),
+        low=1,
+        high=256,
+        gap_words=0,
+        after=False,
+        sureness=0.82,
+        forbids=words(r"TLB|FIFO|branch|queue|history|BTB"),
+    ),
+    QuantityRule(
+        "cpu.write_buffer.entry_bytes",
+        "bytes",
+        words(r"\beach(?: entry)?(?: \w+){0,5}"),
+        context=words(r"\b(?:write|store) buffer"),
+        low=4,
+        high=256,
+        gap_words=1,
+        before=False,
+        sureness=0.78,
+        forbids=words(r"TLB|cache line"),
+    ),
+    QuantityRule(
         "cpu.vector_width_bits",
         "bits",
         words(r"\bvector (?:operations?|registers?|units?|width|length)\b|\bSIMD\b|\bVLEN\b"),
@@ -60,7 +100,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bits",
         words(
             r"\b(?:parallel )?(?:micro)?processor\b|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
-            r"|\b(?:processor |RISC-V |RISC |CPU )?core\b"
+            r"|\b(?:processor |RISC-V |RISC |CPU )?core\b|\b(?:RISC|SPARC|MIPS|load/store) (?:architecture|machine)\b"
         ),
         low=4,
         high=128,
@@ -216,13 +256,14 @@ RULES: tuple[QuantityRule, ...] = (
         "bus.width_bits",
         "bits",
         words(r"\bdata bus\b|\b(?:system |external )?bus(?: width)?\b(?! clock)"),
-        context=words(r"features?|overview|introduction|highlights|summary"),
+        context=words(r"features?|overview|introduction|highlights|summary|\bdata bus\b|functional description"),
         low=8,
         high=1024,
         gap_words=2,
         sureness=0.72,
         after=False,
-        forbids=words(r"address|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types"),
+        forbids=words(r"address(?!/data)|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
+        forbids_path=words(r"DDR|DRAM|external memory"),
     ),
     QuantityRule(
         "bus.max_burst_bytes",
@@ -243,7 +284,9 @@ _COUNT = (
 _CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
     rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
-    rf"independent processors|CPU cores)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
+    rf"independent processors|CPU cores|(?:(?:\d+-bit|RISC-V|RISC|application|in-order|out-of-order"
+    rf"|[\w-]+-class|identical"
+    rf"|Arm®?|embedded|high-performance)\s+){{1,4}}cores\b)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
     rf"[\w-]*\d+-bit [\w-]+)?)",
     re.IGNORECASE,
 )
@@ -260,9 +303,17 @@ _CORE_TYPE = re.compile(
     r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
     re.IGNORECASE,
 )
+_TELLS_ISA = re.compile(
+    r"\b(?:RISC-V|processors?|CPUs?|MCUs?)\b.*\bRV\d\d[IEG]\w|\bRV\d\d[IEG]\w+.*\b(?:RISC-V|processors?|CPUs?|MCUs?)\b"
+    r"|^\W*RV\d\d(?:G|[IE]M?A)\w*\W*$",
+    re.IGNORECASE,
+)
 _ISA = re.compile(r"\bRV(?:32|64)[A-Z][A-Za-z]*\b")
 _ISSUE = re.compile(
-    rf"\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w ,-]{{0,24}}?(?:issue|superscalar)|"
+    rf"\b(?P<per>single|dual|triple|quad|two|three|four|\d)[- ](?:way |instruction )?issue\b"
+    r"|\bissu(?:es?|ing) (?:up to )?(?P<count>one|two|three|four|five|six|eight|\d) instructions? (?:per|each"
+    r"|every|in one)\b"
+    rf"|\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w ,-]{{0,24}}?(?:issue|superscalar)|"
     rf"parallel execution of ({'|'.join(w for w in NUMBER_WORDS if w.isascii())}) instructions)",
     re.IGNORECASE,
 )
@@ -270,7 +321,8 @@ _ISSUE = re.compile(
 
 def _tlb(tagged: Tagged, end: int) -> str | None:
     near = re.match(
-        r"[ -]*(?:\w+[ -]){0,2}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLB)\b",
+        r"[ -]*(?:\w+[ -]){0,4}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLBs?|[ID]TB"
+        r"|(?:instruction|data) (?:address )?translation (?:look-?aside )?buffer)\b",
         tagged.text[end:],
         re.IGNORECASE,
     )
@@ -301,7 +353,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             if (
                 1 <= number <= 256
                 and not (alone and not named)
-                and (named or re.search(r"processor|CPU|microcontroller|cog", text, re.IGNORECASE))
+                and (
+                    named
+                    or re.search(r"processor|CPU|microcontroller|cog|RISC|\d-bit [^,;]*cores", text, re.IGNORECASE)
+                )
             ):
                 named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
                 instance = named or instances.core(tagged, match.start(), match.end())
@@ -319,7 +374,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):
         yield Found("cpu.core_type", kind.start(), kind.end(), kind.group(), sureness=0.7)
     isa = _ISA.search(text)
-    if isa and re.search(r"instruction set|compliant|ISA|core", text):
+    if isa and (re.search(r"instruction set|compliant|ISA|core", text) or _TELLS_ISA.search(text)):
         yield Found(
             "cpu.isa",
             isa.start(),
@@ -330,7 +385,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         )
     issue = _ISSUE.search(text)
     if issue and re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE):
-        word = (issue[1] or issue[2]).lower()
+        word = next(part for part in issue.groups() if part).lower()
         number = NUMBER_WORDS.get(word) or int(word)
         yield Found("cpu.issue_width", issue.start(), issue.end(), float(number), sureness=0.85)
 

@@ -68,6 +68,8 @@ class Found:
     sharing: str | None = None
     sureness: float = 0.9
     """Chance that it is right if every word was read right."""
+    guessed: bool = False
+    """Whether it was told by the company of words alone, not by a rule."""
 
 
 InstanceOf = Callable[[Tagged, int, int], str | None]
@@ -101,7 +103,7 @@ class QuantityRule:
     context: re.Pattern[str] | None = None
     """Must stand in the statement or its path."""
     forbids: re.Pattern[str] = NEVER
-    """Must not stand in the statement."""
+    """Must not stand in the statement; of a long sentence, in the clause of name and number."""
     forbids_path: re.Pattern[str] = NEVER
     """Must not stand in the two innermost headings."""
     not_beside: re.Pattern[str] = NEVER
@@ -134,11 +136,30 @@ FindRule = Callable[[Tagged], Iterator[Found]]
 """A rule of its own form, for what is no number near a name."""
 
 
+LONG = 70
+"""Letters of a sentence from which on what its other clauses speak of is another matter."""
+_CLAUSE = re.compile(r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)\b)|\.\s")
+
+
+def is_long(tagged: Tagged) -> bool:
+    """Whether a sentence has room for clauses about other things."""
+    return not tagged.statement.is_row and len(tagged.text) > LONG
+
+
+def clause(text: str, start: int, end: int) -> str:
+    """The clause of a stretch of the text, with what leads into it."""
+    before = [match.end() for match in _CLAUSE.finditer(text, 0, start)]
+    after = _CLAUSE.search(text, end)
+    return text[before[-1] if before else 0 : after.start() if after else len(text)]
+
+
 def applies(rule: QuantityRule, tagged: Tagged) -> bool:
     """Whether the context of a rule holds in a statement."""
     text = tagged.text
     if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
         return False
-    if rule.forbids.search(text) or any(rule.forbids_path.search(part) for part in tagged.statement.path[-2:]):
+    if (not is_long(tagged) and rule.forbids.search(text)) or any(
+        rule.forbids_path.search(part) for part in tagged.statement.path[-2:]
+    ):
         return False
     return rule.context is None or bool(rule.context.search(text) or rule.context.search(tagged.path_text))

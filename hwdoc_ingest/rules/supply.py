@@ -62,7 +62,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "thermal.resistance_ja_c_per_w",
         "thermal resistance",
-        words(r"\bjunction[- ]to[- ]ambient\b[\w -]*|\bθ\s?JA\b|\bthermal resistance\b|热阻"),
+        words(r"\bjunction[- ](?:to[- ])?(?:ambient|free[- ]air)\b[\w -]*|\bR?[θΘ]\s?JA\b|\bthermal resistance\b|热阻"),
         low=0.1,
         high=1000,
         gap_words=4,
@@ -73,7 +73,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "thermal.resistance_jc_c_per_w",
         "thermal resistance",
-        words(r"\bjunction[- ]to[- ]case\b[\w -]*|\bθ\s?JC\b"),
+        words(r"\bjunction[- ](?:to[- ])?case\b[\w -]*|\bR?[θΘ]\s?JC\b"),
         low=0.01,
         high=1000,
         gap_words=4,
@@ -99,7 +99,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=0.3,
         high=60,
         gap_words=5,
-        instance=instances.label_of_row,
+        instance=instances.rail,
         sureness=0.82,
         forbids=words(
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
@@ -140,13 +140,14 @@ RULES: tuple[QuantityRule, ...] = (
         "power.current_a",
         "current",
         words(
-            r"\b(?:power )?supply current\b|\b(?:deep|light|modem)-?\s?sleep\b|\bTX\b|\bRX\b|"
+            r"\b(?:power )?supply current\b|\bpower consumption\b|\b(?:transmit|receive|shutdown|hibernate)\b"
+            r"|\bsystem (?:on|off)\b|\bI(?:DD|CC)\b|\b(?:deep|light|modem)-?\s?sleep\b|\bTX\b|\bRX\b|"
             r"\bcurrent consumption\b|\blow power\b|\bICC\b|\boperating current\b|\bpower off\b"
         ),
         low=1e-9,
         high=500,
         gap_words=6,
-        instance=instances.label_of_row,
+        instance=instances.mode,
         sureness=0.78,
         forbids=words(r"leakage|input current|output current|sink|source current|drive|cumulative|clamp|delivered"),
     ),

@@ -87,7 +87,7 @@ def test_rows_of_names_and_values_stay_apart():
     assert said(paper) == {
         ("chip.process_nm", None, 180),
         ("chip.package", None, "144-pin LQFP"),
-        ("power.supply_v", None, (1.8, 2.0)),
+        ("power.supply_v", "VDD", (1.8, 2.0)),
         ("thermal.ambient_c", None, (0.0, 70.0)),
     }
 

@@ -92,7 +92,7 @@ SAID = [
      one("cpu.l1_cache.shared", True) | one("cpu.cores", 2)),
     ("The instruction cache holds 16 KB", one("cpu.l1i_cache.size_bytes", 16 * KB)),
     ("2 MB L2 cache for the GPU", one("gpu.l2_cache.size_bytes", 2 * MB)),
-    ("Core voltage 0.9 V ± 5 %", one("power.supply_v", (0.855, 0.9, 0.945))),
+    ("Core voltage 0.9 V ± 5 %", one("power.supply_v", (0.855, 0.9, 0.945), "Core")),
     ("256 KB L2 cache with ECC", one("cpu.l2_cache.size_bytes", 256 * KB)),
     ("Deep-learning accelerator up to 8 TOPS", one("npu.tops", up_to(8.0))),
     ("AI accelerator with 1 TOPS peak performance", one("npu.tops", 1)),
