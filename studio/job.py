@@ -25,6 +25,7 @@ from metainfer_core.files import write_bytes
 AT_THE_SAME_TIME = 2
 """Jobs that run at once; more wait for their turn."""
 STDERR_LIMIT = 1 << 20
+ORDERED_WITHIN_SECONDS = 30.0
 _WRITE_EVERY_SECONDS = 0.2
 
 
@@ -33,7 +34,7 @@ def run(folder: Path, command: list[str]) -> int:
     stopped = threading.Event()
     # A handler, not SIG_IGN, which the command would inherit. We stay until the command has ended, and hold the lock.
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    slot = _slot(folder.parent, stopped)
+    slot = _slot(folder.parent, stopped) if _is_ordered(folder, stopped) else None
     if slot is None:
         return 128 + signal.SIGTERM
     begin = time.time()
@@ -107,8 +108,9 @@ class _Progress:
 
     def write(self) -> None:
         temporary = self._path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self._said))
-        os.replace(temporary, self._path)
+        with contextlib.suppress(OSError):  # the command goes on, though a full disk takes no sign of it
+            temporary.write_text(json.dumps(self._said))
+            os.replace(temporary, self._path)
         self._written = time.monotonic()
 
 
@@ -133,6 +135,15 @@ def _progress_in(line: bytes) -> tuple[str, int, int] | None:
         return str(step), int(done), int(total)
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def _is_ordered(folder: Path, stopped: threading.Event) -> bool:
+    """Whether the order stands, which is written right after our start. Where it never comes, its writer was killed."""
+    end = time.monotonic() + ORDERED_WITHIN_SECONDS
+    while not (folder / "order.json").exists():
+        if stopped.wait(0.05) or time.monotonic() > end:
+            return False
+    return True
 
 
 def _slot(root: Path, stopped: threading.Event) -> IO[str] | None:

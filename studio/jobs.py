@@ -95,27 +95,39 @@ def jobs_folder(workspace: Path | None = None) -> Path:
 
 
 def start(order: Order, workspace: Path | None = None) -> Job:
-    """Starts a command as a process group of its own; raises InputError where it cannot be started."""
+    """Starts a command as a process group of its own; raises InputError where it cannot be started.
+
+    The order is written last: who sees a job sees one that runs on, whatever becomes of us. A runner whose order does
+    not come ends by itself.
+    """
     root = jobs_folder(workspace)
     folder = root / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-    write_bytes(folder / "order.json", order.to_json(), "job")
-    _forget_old(root)
     arguments = [*COMMAND, *order.arguments, "--json"]
-    with (folder / "alive").open("w") as alive:
-        fcntl.flock(alive, fcntl.LOCK_EX)
-        try:
+    try:
+        folder.mkdir(parents=True)
+        _forget_old(root)
+        with (folder / "alive").open("w") as alive, (folder / "stderr").open("wb") as stderr:
+            fcntl.flock(alive, fcntl.LOCK_EX)
             runner = subprocess.Popen(
                 [sys.executable, "-m", "studio.job", str(folder), str(alive.fileno()), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=(folder / "stderr").open("wb"),
+                stderr=stderr,
                 pass_fds=(alive.fileno(),),  # the lock stays held until the runner ends
                 start_new_session=True,
                 env={**os.environ, PROGRESS_VARIABLE: "json"},
             )
-        except (OSError, ValueError) as error:
-            raise InputError(f"{order.title}: this job cannot be started.", f"{error}.", "Try again.") from error
-        alive.write(str(runner.pid))
+            try:
+                alive.write(str(runner.pid))
+                alive.flush()
+                write_bytes(folder / "order.json", order.to_json(), "job")
+            except BaseException:
+                os.killpg(runner.pid, signal.SIGKILL)
+                raise
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        fix = "Free the disk or make the workspace writable, and try again."
+        raise InputError(f"{order.title}: this job cannot be started.", f"{why}.", fix) from error
     return job(folder.name, workspace)
 
 
@@ -158,7 +170,7 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
     if not alive:
         lost = Told(
             what=f"{order.title}: this job ended without an answer.",
-            why="Its process was killed, or the machine was restarted.",
+            why=_why_lost(folder),
             fix="Start it again.",
         )
         return replace(found, state="failed", error=lost)
@@ -188,6 +200,13 @@ def cancel(job_id: str, workspace: Path | None = None) -> Job:
         while _is_alive(found.folder) and time.monotonic() < deadline:
             time.sleep(0.02)
     return job(job_id, workspace)
+
+
+def _why_lost(folder: Path) -> str:
+    """Why a job ended without a word. One whose disk is full cannot write any."""
+    if shutil.disk_usage(folder).free < MEBIBYTE:
+        return "The disk of the workspace is full."
+    return "Its process was killed, or the machine was restarted."
 
 
 def _left(done: int, total: int, seconds: float) -> float | None:

@@ -2,10 +2,13 @@ import os
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from metainfer_core.errors import InputError
+from metainfer_core.files import write_bytes
+from studio import job as runner
 from studio import jobs
 from studio.jobs import Order, Told
 
@@ -123,6 +126,67 @@ def test_a_job_that_was_killed_from_outside_says_so(tmp_path, script):
     lost = wait_for(tmp_path, started.id, lambda job: not job.is_open)
     assert lost.state == "failed"
     assert lost.error.what == "Reading a.pdf: this job ended without an answer."
+
+
+def test_a_lost_job_tells_that_the_disk_is_full(tmp_path, script, monkeypatch):
+    script("import time; time.sleep(60)")
+    started = jobs.start(order(), tmp_path)
+    wait_for(tmp_path, started.id, lambda job: job.state == "running")
+    os.killpg(int((started.folder / "alive").read_text()), signal.SIGKILL)
+    assert wait_for(tmp_path, started.id, lambda job: not job.is_open).error.why == (
+        "Its process was killed, or the machine was restarted."
+    )
+    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=4096))
+    assert jobs.job(started.id, tmp_path).error.why == "The disk of the workspace is full."
+
+
+def test_whoever_sees_a_job_sees_one_that_runs_on(tmp_path, script, monkeypatch):
+    ran = tmp_path / "ran"
+    script(f"import pathlib; pathlib.Path({str(ran)!r}).touch(); print('{{}}')")
+    seen = []
+
+    def looks_then_writes(path, data, what):
+        seen.append((jobs.jobs(tmp_path), (path.parent / "alive").read_text().isdecimal(), jobs._is_alive(path.parent)))
+        write_bytes(path, data, what)
+
+    monkeypatch.setattr(jobs, "write_bytes", looks_then_writes)
+    started = jobs.start(order(), tmp_path)
+    assert seen == [((), True, True)]
+    assert wait_for(tmp_path, started.id, lambda job: not job.is_open).state == "done"
+    assert ran.exists()
+
+
+def test_a_runner_without_an_order_runs_nothing(tmp_path, monkeypatch):
+    ran = tmp_path / "ran"
+    monkeypatch.setattr(runner, "ORDERED_WITHIN_SECONDS", 0.2)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert runner.run(tmp_path, [sys.executable, "-c", f"open({str(ran)!r}, 'w')"]) == 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_whose_order_cannot_be_written_is_ended_and_never_seen(tmp_path, script, monkeypatch):
+    script("import time; time.sleep(60)")
+    groups = []
+
+    def full(path, data, what):
+        groups.append(int((path.parent / "alive").read_text()))
+        raise InputError("No space.")
+
+    monkeypatch.setattr(jobs, "write_bytes", full)
+    with pytest.raises(InputError, match="No space"):
+        jobs.start(order(), tmp_path)
+    assert jobs.jobs(tmp_path) == ()
+    (group,) = groups
+    assert os.waitpid(group, 0)[1] == signal.SIGKILL
+
+
+def test_progress_that_cannot_be_written_stops_no_command(tmp_path):
+    (tmp_path / "progress.tmp").mkdir()  # stands for a full disk
+    runner._Progress(tmp_path, 0.0).say("reading pages", 1, 2)
+    assert not (tmp_path / "progress.json").exists()
 
 
 def test_more_jobs_than_places_wait_for_their_turn(tmp_path, script):
