@@ -51,8 +51,8 @@ def bits_against(spec: HardwareSpec, unit_name: str | None, bits: int) -> str | 
         has = ", ".join(f"INT{width}" for width in offered) or "no integer type"
         fields = ", ".join(f"compute_units.{name}.data_types" for name in names)
         return f"{', '.join(names) or 'The chip'} has no INT{bits}: {fields} and npu_int_support give {has}."
-    if bits != 8:
-        return f"The chip has INT{bits}, but this version has integer kernels of 8 bits only."
+    if bits not in (8, 16):
+        return f"The chip has INT{bits}, but this version has integer kernels of 8 and 16 bits only."
     return None
 
 

@@ -53,15 +53,16 @@ def parameters_of(dequantize: ir.Node) -> Affine:
     return Affine(np.float32(scale.reshape(())), int(zero_point.reshape(())))
 
 
-def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node) -> ir.Value:
+def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> ir.Value:
     """The dequantized form of a tensor: of the pair that stands already, else of a new one. Rewires nobody."""
+    kind, element = (np.int8, ir.DataType.INT8) if bits == 8 else (np.int16, ir.DataType.INT16)
     existing = pair_of(value)
     if existing is not None:
         return existing.outputs[0]
     name = str(value.name)
     scale = add_constant(model, f"{name}.scale", np.asarray(affine.scale, dtype=np.float32))
-    zero_point = add_constant(model, f"{name}.zero_point", np.asarray(affine.zero_point, dtype=np.int8))
-    integer = ir.Value(name=f"{name}.quantized", shape=value.shape, type=ir.TensorType(ir.DataType.INT8))
+    zero_point = add_constant(model, f"{name}.zero_point", np.asarray(affine.zero_point, dtype=kind))
+    integer = ir.Value(name=f"{name}.quantized", shape=value.shape, type=ir.TensorType(element))
     real = ir.Value(name=f"{name}.dequantized", shape=value.shape, type=value.type)
     origin = {FROM: str(asked_by.name)}
     quantize = ir.node(
@@ -83,9 +84,9 @@ def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.N
     return real
 
 
-def quantize_output(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node) -> None:
+def quantize_output(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> None:
     """All who read the tensor, and the caller of the model, get its dequantized form."""
-    real = insert_pair(model, value, affine, asked_by)
+    real = insert_pair(model, value, affine, asked_by, bits)
     for use in tuple(value.uses()):
         if not (use.node.op_type == "QuantizeLinear" and use.idx == 0):
             use.node.replace_input_with(use.idx, real)

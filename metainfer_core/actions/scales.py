@@ -29,8 +29,8 @@ def activation_scale(low: float, high: float, symmetric: bool) -> Affine:
     low, high = min(low, 0.0), max(high, 0.0)
     if symmetric:
         scale = np.float32(max(-low, high) / HIGHEST)
-        return Affine(_usable(scale), 0)
-    scale = _usable(np.float32((high - low) / STEPS))
+        return Affine(usable(scale), 0)
+    scale = usable(np.float32((high - low) / STEPS))
     zero_point = int(np.clip(np.rint(LOWEST - low / float(scale)), LOWEST, HIGHEST))
     return Affine(scale, zero_point)
 
@@ -92,6 +92,6 @@ def pair_bits(codes: np.ndarray, axis: int) -> int:
     return bits_needed(STEPS * greatest)
 
 
-def _usable(scale: np.float32) -> np.float32:
+def usable(scale: np.float32) -> np.float32:
     """A tensor that is always 0 (or so small that its scale is no normal number) gets scale 1."""
     return scale if scale >= np.finfo(np.float32).tiny else np.float32(1.0)

@@ -137,4 +137,5 @@ def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
     whole = producer is not None and computes_on_integers(producer)
     only_converted = all(reader.op_type == "QuantizeLinear" for reader in readers(value))
     real = 0 if whole and only_converted and not pair.outputs[0].is_graph_output() else width
-    return count * (1 + real)
+    codes = pair.inputs[0].dtype if pair.inputs[0] is not None else None
+    return count * ((2 if codes == ir.DataType.INT16 else 1) + real)

@@ -114,10 +114,11 @@ def _quantized(action: Action, built: Built) -> Iterator[Difference]:
         if not steps:
             yield _difference(action, node, "an INT8 step", "no step computes it")
         for step in steps:
-            wide = [tensor for tensor in built.activations(step) if tensor.granularity is None]
-            if wide:
-                got = f"{step.kernel} on {wide[0].element_type} ({wide[0].name})"
-                yield _difference(action, node, "an INT8 step", got)
+            kinds = ("int16",) if action.params.get("bit_width") == 16 else ("int8", "uint8")
+            other = [t for t in built.activations(step) if t.granularity is None or t.element_type not in kinds]
+            if other:
+                got = f"{step.kernel} on {other[0].element_type} ({other[0].name})"
+                yield _difference(action, node, f"an {kinds[0].upper()} step", got)
                 continue
             yield from _scaled_as_approved(action, node, step, built)
 
@@ -151,6 +152,7 @@ def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Ite
         return
     low, high = min(0.0, *span), max(0.0, *span)
     steps = 254.0 if action.params.get("symmetric") else 255.0
+    steps = 65534.0 if action.params.get("bit_width") == 16 else steps
     width = 2 * max(-low, high) if action.params.get("symmetric") else high - low
     if width > 0 and abs(tensor.scales[0] * steps / width - 1) > SCALE_TOLERANCE:
         approved = f"{tensor.name} over [{low:g}, {high:g}]: a scale of {width / steps:.4g}"

@@ -64,7 +64,8 @@ def _workload(step: Step, tensors: Mapping[str, Tensor], operations: Mapping[str
     counts = [operations.get(node_id, 0) for node_id in step.node_ids]
     types = {tensor.element_type for tensor in touched if tensor.element_type != "int32"}
     # a conversion runs as fast as the narrower of its two types does
-    data_type = next((name for name in ("int8", "uint8", "float16", "bfloat16", "float32") if name in types), "float32")
+    known = ("int16", "int8", "uint8", "float16", "bfloat16", "float32")
+    data_type = next((name for name in known if name in types), "float32")
     return Workload(
         node_ids=step.node_ids,
         unit=step.unit,

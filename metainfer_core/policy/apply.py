@@ -109,7 +109,8 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     for node in model.graph:
         if node.op_type not in CONVERSIONS and CONVERSION not in node.metadata_props:
             leader = known.get(node.metadata_props.get(FUSED_WITH, "")) or node
-            data_type = node.metadata_props.get(HALF, "int8" if computes_on_integers(leader) else "float32")
+            integers = "int16" if leader.metadata_props.get(INTEGER) == "16" else "int8"
+            data_type = node.metadata_props.get(HALF, integers if computes_on_integers(leader) else "float32")
             _locate(node, leader.metadata_props.get(UNIT), data_type, spec)
     for node in model.graph:
         if CONVERSION in node.metadata_props:  # the unit that computes in 16-bit floats also converts them

@@ -54,6 +54,7 @@ from metainfer_core.actions.scales import (
     weight_scales,
 )
 from metainfer_core.actions.units import granularities, unit_for
+from metainfer_core.actions.wide_integers import wide_against, wide_rewrite
 from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -82,7 +83,7 @@ class QuantizeParams(Value):
 
 
 class Quantize(ActionKind):
-    """Computes a node, and what is fused with it, on 8-bit integers.
+    """Computes a node, and what is fused with it, on 8-bit integers, or a layer with weights on 16-bit activations.
 
     Weights are constants of int8 with zero point 0; activations get a scale and a zero point from the range that
     calibration data gave. Where the node that makes a tensor is quantized, its action decides the tensor's scale.
@@ -146,6 +147,8 @@ class Quantize(ActionKind):
         params = QuantizeParams.from_plain(action.params)
         group = (target, *followers(target))
         form = integer_form(target)
+        if params.bit_width == 16 and isinstance(form, IntegerForm):
+            return wide_against(spec, params.target_hw, target, form, params.scheme, params.symmetric, params.ranges)
         reason = (
             sensitivity_against(spec, group)
             or (form if isinstance(form, str) else None)
@@ -166,6 +169,10 @@ class Quantize(ActionKind):
     def _rewrite_one(self, model: ir.Model, params: QuantizeParams, target: ir.Node) -> None:
         form = integer_form(target)
         assert isinstance(form, IntegerForm)
+        if params.bit_width == 16:
+            wide_rewrite(model, target, form, params.scheme, params.ranges)
+            self._mark(params, target)
+            return
         outputs = _outputs(model, target)
         for index in form.activations:
             value = target.inputs[index]
@@ -188,8 +195,12 @@ class Quantize(ActionKind):
                 pair = pair_of(source)
                 affine = parameters_of(pair) if pair is not None else affine
             quantize_output(model, value, affine, target)
+        self._mark(params, target)
+
+    def _mark(self, params: QuantizeParams, target: ir.Node) -> None:
+        """Records that the node and what is fused with it compute on integers, of how many bits and where."""
         for member in (target, *followers(target)):
-            member.metadata_props[INTEGER] = "1"
+            member.metadata_props[INTEGER] = str(params.bit_width)
             if params.target_hw:
                 member.metadata_props[UNIT] = params.target_hw
 
@@ -216,7 +227,8 @@ class Quantize(ActionKind):
         target = group[0]
         wanted = self.preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
-        unit = unit_for(spec, target.op_type, "int8", at=at)
+        is_wide = self.preferred.get("bit_width") == 16
+        unit = unit_for(spec, target.op_type, "int16" if is_wide else "int8", at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
         ranges = _ranges(model, group, form, calibration) if calibration else {}
@@ -230,7 +242,7 @@ class Quantize(ActionKind):
         narrow = None
         if isinstance(unit, str):
             params["target_hw"] = unit
-            narrow = _narrow(spec, unit, group[0], form, QuantizeParams.from_plain(params))
+            narrow = None if is_wide else _narrow(spec, unit, group[0], form, QuantizeParams.from_plain(params))
             params |= {"weight_bits": WEIGHT_BITS_OF_PAIRS} if narrow else {}
         return Action(
             kind=self.name,

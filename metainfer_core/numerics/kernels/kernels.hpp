@@ -6,6 +6,7 @@
 #include "gemm.hpp"
 #include "half.hpp"
 #include "half_reduce.hpp"
+#include "int16.hpp"
 #include "movement.hpp"
 #include "pool.hpp"
 #include "quantize.hpp"

@@ -58,6 +58,7 @@ class Builder(ModelReader):
         self._names: dict[ir.Value, str] = {}
         self._integers: dict[ir.Value, Integers] = {}
         self._quantized: dict[ir.Value, Integers] = {}
+        self._wide: dict[ir.Value, Integers] = {}
         self._reserved = {*graph.initializers, *(str(value.name) for value in graph.inputs)}
         self._reserved |= {str(value.name) for node in graph for value in node.outputs}
 
@@ -82,6 +83,8 @@ class Builder(ModelReader):
         integers = self._integers.get(value)
         if integers is not None:
             return self._dequantize(value, integers)
+        if value in self._wide:
+            return self._dequantize(value, self._wide[value], "dequantize_int16")
         if value in self._quantized:
             return self._as_uint8(value, self._quantized[value])
         raise UnsupportedError(
@@ -124,6 +127,14 @@ class Builder(ModelReader):
     def set_integers(self, value: ir.Value, integers: Integers) -> None:
         """From now on the value is known as the dequantized form of these integers."""
         self._integers[value] = integers
+
+    def wide(self, value: ir.Value | None) -> Integers | None:
+        """The int16 tensor that the value is the dequantized form of; None where it is not one."""
+        return self._wide.get(value) if value is not None and not self.keeps_float else None
+
+    def set_wide(self, value: ir.Value, integers: Integers) -> None:
+        """From now on the value is known as the dequantized form of these 16-bit integers."""
+        self._wide[value] = integers
 
     def alias(self, value: ir.Value, tensor: str) -> None:
         """From now on the value is known as this tensor."""
@@ -225,14 +236,14 @@ class Builder(ModelReader):
             )
         )
 
-    def _dequantize(self, value: ir.Value, integers: Integers) -> str:
+    def _dequantize(self, value: ir.Value, integers: Integers, kernel: str = "dequantize_int8") -> str:
         producer = value.producer()
         assert producer is not None
         shape = self._tensors[integers.tensor].shape
         name = self.output(value) or self.declare(str(value.name), "float32", shape, is_own=True)
         self._names[value] = name
         self.emit(
-            "dequantize_int8",
+            kernel,
             (producer,),
             (
                 integers.tensor,

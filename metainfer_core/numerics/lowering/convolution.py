@@ -11,6 +11,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
 from metainfer_core.numerics.lowering.geometry import Window, window
+from metainfer_core.numerics.lowering.int16 import wide_sum
 from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
 from metainfer_core.numerics.lowering.model_reader import PackedConstant, optional, required, unsupported
 from metainfer_core.numerics.lowering.packed_weights import group_of, packed_conv, packed_matrix, packed_weights
@@ -52,7 +53,7 @@ class Convolution:
 
 def conv(b: Builder, node: ir.Node) -> None:
     """A convolution with constant weights."""
-    if integer_conv(b, node):
+    if integer_conv(b, node) or _wide_conv(b, node):
         return
     weights, bias = _constants(b, node)
     ending = float_ending(b, node)
@@ -72,6 +73,15 @@ def integer_conv(b: Builder, node: ir.Node) -> bool:
         return False
     _emit_integer(b, _described(b, node), found, found.codes)
     absorb(b, ending.nodes)
+    return True
+
+
+def _wide_conv(b: Builder, node: ir.Node) -> bool:
+    """The convolution on 16-bit activations, where its input and result are such."""
+    found = wide_sum(b, node, weight_axis=0)
+    if found is None:
+        return False
+    found.emit(b, "conv2d_int16", found.weights.codes, _params(_described(b, node)))
     return True
 
 

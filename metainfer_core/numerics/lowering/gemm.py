@@ -11,6 +11,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.lowering.broadcast import emit_binary, expanded
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
+from metainfer_core.numerics.lowering.int16 import wide_sum
 from metainfer_core.numerics.lowering.integer_sums import integer_sum
 from metainfer_core.numerics.lowering.model_reader import PackedConstant, optional, required, unsupported
 from metainfer_core.numerics.lowering.packed_weights import group_of, packed_matrix, packed_weights
@@ -107,6 +108,16 @@ def matmul(b: Builder, node: ir.Node) -> None:
 
 
 def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
+    wide = wide_sum(b, node, weight_axis)
+    if wide is not None:
+        codes = wide.weights.codes if weight_axis == 1 else wide.weights.codes.T
+        params = {
+            "rows": math.prod(b.shape(required(node, 0))[:-1]),
+            "columns": codes.shape[1],
+            "depth": codes.shape[0],
+        }
+        wide.emit(b, "gemm_int16", codes, params)
+        return True
     ending = integer_ending(b, node)
     found = integer_sum(b, node, ending, weight_axis)
     if ending is None or found is None or found.codes.ndim != 2:

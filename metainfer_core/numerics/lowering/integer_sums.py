@@ -86,7 +86,7 @@ def integer_sum(b: Builder, node: ir.Node, ending: IntegerEnding | None, weight_
     by_output = np.moveaxis(weights.codes, weight_axis, 0)
     scales = np.broadcast_to(weights.scales, outputs)
     factors = [exact(source.scale) * exact(scale) for scale in scales]
-    bias = _bias_codes(b, bias_value, real_bias, factors)
+    bias = bias_codes(b, bias_value, real_bias, factors)
     totals = by_output.reshape(outputs, -1).astype(np.int64).sum(axis=1)
     folded = bias - source.zero_point * totals
     greatest = greatest_sum(by_output, folded, -128, 127)
@@ -114,8 +114,13 @@ def ending_name(ending: IntegerEnding) -> str:
     return str(ending.nodes[0].name)
 
 
-def _bias_codes(b: Builder, value: ir.Value | None, real: np.ndarray | None, factors: list[Fraction]) -> np.ndarray:
-    """The bias in units of input scale * weight scale: the model's own integers where it has them, else rounded."""
+def bias_codes(
+    b: Builder, value: ir.Value | None, real: np.ndarray | None, factors: list[Fraction], limit: int = 1 << 40
+) -> np.ndarray:
+    """The bias in units of input scale * weight scale: the model's own integers where it has them, else rounded.
+
+    Codes are cut at `limit`, which is far beyond what the accumulator holds, so that its proof refuses them.
+    """
     if value is None or real is None:
         return np.zeros(len(factors), np.int64)
     producer = value.producer()
@@ -127,5 +132,4 @@ def _bias_codes(b: Builder, value: ir.Value | None, real: np.ndarray | None, fac
             if np.all(np.abs(steps - wanted) <= 1e-6 * wanted):
                 return stored.reshape(-1).astype(np.int64)
     codes = [round(Fraction(float(number)) / factor) for number, factor in zip(real.reshape(-1), factors, strict=True)]
-    limit = 1 << 40  # far beyond what require_bits lets pass
     return np.array([min(max(code, -limit), limit) for code in codes], np.int64)

@@ -27,6 +27,7 @@ _ELEMENT_TYPES: dict[str, ElementType] = {
     "FLOAT16": "float16",
     "BFLOAT16": "bfloat16",
     "INT8": "int8",
+    "INT16": "int16",
     "UINT8": "uint8",
     "INT32": "int32",
     "INT64": "int64",

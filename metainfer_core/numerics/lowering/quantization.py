@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import quantization
+from metainfer_core.numerics.lowering.int16 import dequantize_wide, quantize_wide
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 
@@ -16,6 +17,9 @@ from metainfer_core.numerics.lowering.tables import curve_table
 def quantize(b: Builder, node: ir.Node) -> None:
     """From float32 to int8, or from one scale to another by a table."""
     value, result = required(node, 0), node.outputs[0]
+    if result.dtype == ir.DataType.INT16:
+        quantize_wide(b, node)
+        return
     target = quantization(b, node)
     if target is None:
         raise unsupported(
@@ -50,6 +54,9 @@ def dequantize(b: Builder, node: ir.Node) -> None:
     value, result = required(node, 0), node.outputs[0]
     if b.array(value) is not None and b.array(required(node, 1)) is not None:
         return  # a constant: readers take it as they need it
+    if b.element_type(value) == "int16":
+        dequantize_wide(b, node)
+        return
     scale, zero_point = b.array(node.inputs[1]), b.array(optional(node, 2))
     if scale is None or (zero_point is None and optional(node, 2) is not None):
         raise unsupported(node, "Its scale or zero point is computed at run time.", "Use constant scales.")

@@ -12,6 +12,7 @@ from half_cases import half_cases, in_format
 from operator_cases import FLOAT_CASES, WHERE_BOOL
 from packed_cases import packed_cases
 from quantized_cases import EXACT_CASES, TABLE_CASES
+from wide_cases import wide_cases
 
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.signatures import SIGNATURES, scratch_bytes
@@ -65,6 +66,9 @@ def calls() -> CALLS:
     for packed in packed_cases():
         lowered = lower(packed.packed)
         found += _calls_of(lowered, Simulator(lowered).run(packed.feed, keep=True))
+    for case, model in wide_cases():
+        lowered = lower(model)
+        found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
     return [*found, _transfer()]
 
 

@@ -1,0 +1,114 @@
+"""INT16 activations with INT8 weights: the laws of one layer, and its rewrite. Zero points are 0, sums are wider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from metainfer_core.actions.integer_laws import Ranges, bits_against, granularity_against, sensitivity_against
+from metainfer_core.actions.integer_operators import IntegerForm
+from metainfer_core.actions.quantize_dequantize import insert_pair, pair_of, quantize_output, quantized_constant, raw
+from metainfer_core.actions.rewiring import array_of, followers, name_of, numbers_of, set_input
+from metainfer_core.actions.scales import Affine, usable, weight_codes, weight_scales
+from metainfer_core.actions.units import NoUnit, limits_against, unit_for
+from metainfer_core.numerics.activations import CLAMPS
+from metainfer_core.numerics.lowering.int16 import ACCUMULATOR_BITS, HIGHEST, LOWEST
+from metainfer_core.numerics.saturation import bits_needed, greatest_sum
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+
+def wide_scale(low: float, high: float) -> Affine:
+    """Parameters of an int16 activation whose values lie in [low, high]."""
+    return Affine(usable(np.float32(max(-low, high, 0.0) / HIGHEST)), 0)
+
+
+def wide_against(
+    spec: HardwareSpec,
+    unit_name: str | None,
+    target: ir.Node,
+    form: IntegerForm,
+    scheme: str,
+    symmetric: bool,
+    ranges: Ranges,
+) -> str | None:
+    """Why a layer cannot compute on INT16 activations, or None."""
+    group = (target, *followers(target))
+    reason = sensitivity_against(spec, group) or bits_against(spec, unit_name, 16)
+    if reason is not None:
+        return reason
+    if form.role != "weighted":
+        return f"INT16 kernels exist for Conv, Gemm and MatMul with constant weights, not for {target.op_type}."
+    if not all(member.op_type in CLAMPS for member in group[1:]):
+        return f"The INT16 kernel of {target.name} applies clamps alone, not {group[1].op_type}."
+    if not symmetric:
+        return f"INT16 activations have zero point 0: {target.name} needs symmetric true."
+    unit = unit_for(spec, target.op_type, "int16", at=unit_name, fall_back=unit_name is None)
+    if isinstance(unit, NoUnit):
+        return unit.reason
+    outside = next((found for member in group if (found := limits_against(spec, unit, member, "int16"))), None)
+    return (
+        outside
+        or granularity_against(spec, unit, scheme)
+        or _ranges_against((raw(target.inputs[0]), group[-1].outputs[0]), ranges)  # type: ignore[arg-type]
+        or _accumulator_against(spec, unit, target, form, scheme, ranges)
+    )
+
+
+def _ranges_against(values: Sequence[ir.Value], ranges: Ranges) -> str | None:
+    for value in values:
+        pair = pair_of(value)
+        if pair is not None and pair.inputs[0] is not None and pair.inputs[0].dtype != ir.DataType.INT16:
+            return f"{name_of(value)} is stored in 8 bits by an earlier action, so 16 bits would begin too late."
+        if pair is None and name_of(value) not in ranges:
+            return f"The range of {name_of(value)} is not known: INT16 needs calibration data that reaches it."
+    return None
+
+
+def _accumulator_against(
+    spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, scheme: str, ranges: Ranges
+) -> str | None:
+    """The worst sum of products fits into what the unit sums in; 64 bits in a CPU's software."""
+    described = spec.compute_units[unit]
+    stated = described.accumulator_bits if described.kind != "cpu" else ACCUMULATOR_BITS + 1
+    field = f"compute_units.{unit}.accumulator_bits"
+    if stated is None:
+        return f"How many bits {unit} sums INT16 products in is not known ({field} is missing)."
+    codes, scales = _weight(target, form, scheme)
+    needed = bits_needed(greatest_sum(np.moveaxis(codes, form.weight_axis or 0, 0), None, LOWEST, HIGHEST))
+    bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
+    if bias is not None:
+        pair = pair_of(raw(target.inputs[0]))  # type: ignore[arg-type]
+        scale = (
+            float(numbers_of(pair.inputs[1]))
+            if pair is not None
+            else float(wide_scale(*ranges[name_of(raw(target.inputs[0]))]).scale)  # type: ignore[arg-type]
+        )
+        units = np.abs(bias.astype(np.float64)).reshape(-1) / (scale * scales.astype(np.float64).reshape(-1))
+        needed = bits_needed((1 << (needed - 1)) + int(units.max(initial=0.0)))
+    bits = min(stated, ACCUMULATOR_BITS)
+    if needed <= bits:
+        return None
+    return f"A sum of {target.name} can need {needed} bits; the accumulator has {stated} ({field})."
+
+
+def _weight(target: ir.Node, form: IntegerForm, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    weight = numbers_of(target.inputs[1])
+    axis = form.weight_axis if scheme == "channel_wise" else None
+    scales = weight_scales(weight, axis)
+    return weight_codes(weight, scales, axis), scales
+
+
+def wide_rewrite(model: ir.Model, target: ir.Node, form: IntegerForm, scheme: str, ranges: Ranges) -> None:
+    """Puts INT16 pairs around the layer and INT8 codes in the place of its weights; a bias stays as it is."""
+    value = target.inputs[0]
+    assert value is not None
+    if raw(value) is value:
+        set_input(target, 0, insert_pair(model, value, wide_scale(*ranges[name_of(value)]), target, bits=16))
+    codes, scales = _weight(target, form, scheme)
+    axis = form.weight_axis if scheme == "channel_wise" else None
+    set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
+    result = (target, *followers(target))[-1].outputs[0]
+    span = ranges.get(name_of(result), (0.0, 0.0))
+    quantize_output(model, result, wide_scale(*span), target, bits=16)
