@@ -258,7 +258,7 @@ def replaced(name, data):
 HOSTILE = {
     "parent": (added("../outside.txt"), "does not stay in the workspace"),
     "deep parent": (added("models/../../outside.txt"), "does not stay in the workspace"),
-    "absolute": (added("/tmp/outside.txt"), "does not stay in the workspace"),
+    "absolute": (added("/outside.txt"), "does not stay in the workspace"),
     "drive": (added("C:/outside.txt"), "does not stay in the workspace"),
     "backslash": (added("models\\..\\..\\outside.txt"), "does not stay in the workspace"),
     "empty part": (added("models//x"), "does not stay in the workspace"),
