@@ -42,7 +42,7 @@ from metainfer_core.spec.spec_values import NotRepresentable, spec_value
 from metainfer_core.spec.validate import in_order, open_spec
 from metainfer_core.spec.yaml_writer import shown
 
-SURE = 0.8
+SURE = 0.9
 """Confidence from which on the reader alone may doubt a value."""
 _CONDITION = re.compile(
     r"\d\s*(?:V|°C|℃|[MG]Hz|m?W)\b|[@≤≥<>]|\b(?:when|if|only|mode|unless|except|during|without|disabled|optional)\b"

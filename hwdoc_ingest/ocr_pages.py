@@ -60,6 +60,8 @@ def _regions_to_read(file: PdfFile, page: Page) -> list[Box]:
     glyphs = sum(c.isalnum() for word in page.words for c in word.text)
     handle = file.open_page(page.number)
     try:
+        if page.garbled:
+            return [(0.0, 0.0, page.width, page.height)]
         if glyphs < FEW_GLYPHS:
             whole = (0.0, 0.0, page.width, page.height)
             return [whole] if _shows_text(_ink(handle, page, page.words), whole, MIN_LINES, 2) else []
@@ -160,7 +162,8 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tupl
     seen = [word for word in every if word.sure >= CERTAIN]
     angle = skew(seen) if region == (0.0, 0.0, page.width, page.height) else 0.0
     read = keep_apart(mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen]))
-    kept = [w for w in page.words if not any(_inside(w.box, word.box) for word in read)]
+    trusted = () if page.garbled else page.words
+    kept = [w for w in trusted if not any(_inside(w.box, word.box) for word in read)]
     rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
     straight = Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
     return straight, len(every) - len(seen)

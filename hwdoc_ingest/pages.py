@@ -25,6 +25,8 @@ MAX_GLYPHS = 60_000
 """Glyphs read from one page: a dense page has about 8,000."""
 MAX_PATHS = 20_000
 """Drawn paths looked at on one page; a drawing with more is no table."""
+EVERY, FEWEST, UNKNOWN_SHARE = 7, 10, 0.2
+"""Each seventh glyph is asked for its character; of ten or more asked, a fifth without one make a page garbled."""
 PLAIN = str.maketrans(
     {"\u00a0": " ", "\u00ad": "-", "−": "-", "–": "-", "‐": "-", "‑": "-", "µ": "μ"}
     | {"º": "°", "˚": "°"}
@@ -96,6 +98,8 @@ class Page:
     """Whether any of the words came from an image."""
     skew: float = 0.0
     """By how much lines of text rise to the right on the page as shown, in radians; the boxes are straightened."""
+    garbled: bool = False
+    """Whether the text layer gives other letters than the page shows: its fonts do not say what their glyphs mean."""
     matters: bool = True
     """Whether a rule may find something on it; else its rulings are not read, and only its headings count."""
     is_broken: bool = False
@@ -138,7 +142,8 @@ class PdfFile:
             words = tuple(_words(handle, place))
             wanted = matters(words)
             rulings = tuple(_rulings(handle, place)) if wanted else ()
-            return Page(number, place.width, place.height, words, rulings, matters=wanted)
+            garbled = _is_garbled(handle)
+            return Page(number, place.width, place.height, words, rulings, matters=wanted, garbled=garbled)
         except pypdfium2.PdfiumError as error:
             raise self._broken(number, error) from error
         finally:
@@ -237,6 +242,17 @@ def _glyphs(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[_Glyph | N
             size = pdfium.FPDFText_GetFontSize(raw, index) * math.hypot(matrix.c, matrix.d)
             base = place.point(x.value, y.value)[1]
             yield _Glyph(plain_text(chr(code)), box, size or box[3] - box[1], base, upright)
+    finally:
+        text_page.close()
+
+
+def _is_garbled(handle: pypdfium2.PdfPage) -> bool:
+    """Whether PDFium knows no character for many of the glyphs of a page; a sample of them is asked about."""
+    text_page = handle.get_textpage()
+    try:
+        sample = range(0, min(text_page.count_chars(), MAX_GLYPHS), EVERY)
+        unknown = sum(pdfium.FPDFText_HasUnicodeMapError(text_page.raw, index) == 1 for index in sample)
+        return len(sample) >= FEWEST and unknown > UNKNOWN_SHARE * len(sample)
     finally:
         text_page.close()
 
