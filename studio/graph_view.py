@@ -36,7 +36,7 @@ _HTML = """
     <div class="zoom"><button type="button" class="out">−</button><button type="button" class="in">+</button
       ><button type="button" class="fit"></button></div>
   </div>
-  <div class="stage"><div class="world" role="tree"><svg class="wires" aria-hidden="true"></svg></div>
+  <div class="stage" tabindex="-1"><div class="world" role="tree"><svg class="wires" aria-hidden="true"></svg></div>
     <div class="wait" role="status" hidden><span></span> <button type="button"></button></div></div>
   <div class="foot"><div class="legend"></div><div class="hint"></div></div>
 </div>

@@ -46,9 +46,12 @@ class Place {
     this.set(event.clientX - this.from.x, event.clientY - this.from.y, this.scale);
   }
 
+  // Until someone has pressed into the picture, the wheel scrolls the page, which the picture would else hold fast.
   wheel(event) {
+    const isZoom = event.ctrlKey || event.metaKey;
+    if (!isZoom && !this.stage.matches(":focus-within")) return;
     event.preventDefault();
-    if (event.ctrlKey || event.metaKey) {
+    if (isZoom) {
       const frame = this.stage.getBoundingClientRect();
       this.zoom(Math.exp(-event.deltaY / 300), event.clientX - frame.left, event.clientY - frame.top);
     } else this.set(this.x - event.deltaX, this.y - event.deltaY, this.scale);

@@ -61,16 +61,17 @@ def draw_pictures_tab(model: Path, found: Reading, costs: Estimate | None, spec:
         _channels(model, spec, seen)
 
 
-def show(picture: Picture | None, otherwise: str, key: str) -> None:
-    """Draws a picture with its table, or says why there is none and how to get it."""
+def show(picture: Picture | None, otherwise: str, key: str, has_table: bool = True) -> None:
+    """Draws a picture, with its table unless the screen has that already, or says why there is none."""
     if picture is None:
         st.info(otherwise)
         return
     how = text(f"how_{picture.how}")
     draw("picture_says", style=STYLES.get(picture.how, ""), how=how, sentence=picture.sentence)
     st.plotly_chart(picture.figure, key=f"picture_{key}", config={"displaylogo": False})
-    draw("picture_table", caption=f"{how}: {picture.sentence}", head=picture.head, rows=picture.rows,
-         left_out=picture.left_out)  # fmt: skip
+    if has_table:
+        draw("picture_table", caption=f"{how}: {picture.sentence}", head=picture.head, rows=picture.rows,
+             left_out=picture.left_out)  # fmt: skip
 
 
 def newest_report(model: Path, spec: SpecChoice | None) -> BuildReport | None:

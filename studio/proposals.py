@@ -15,6 +15,8 @@ from studio.core_words import core_words
 from studio.figures import microseconds, short_words, shortened
 from studio.marks import risk_mark
 from studio.markup import draw
+from studio.pictures_effect import pareto_picture
+from studio.pictures_tab import show
 from studio.review_rows import RISKS, title
 from studio.texts import text
 
@@ -30,12 +32,15 @@ def draw_proposals(policy: Policy) -> None:
         levels=[(level, levels[level]) for level in RISKS if levels[level]],
         candidates=[dict(candidate) for candidate in policy.candidates],
     )
-    proposed, refused = st.tabs(
+    proposed, refused, candidates = st.tabs(
         [
             text("adapt_proposed", count=len(policy.actions)),
             text("adapt_refused", count=len(policy.refusals)),
+            text("picture_pareto"),
         ]
     )
+    with candidates:
+        show(pareto_picture(policy), text("picture_pareto_none"), "pareto", has_table=False)
     with proposed:
         st.dataframe(_actions(policy.actions), hide_index=True, height=TABLE_HEIGHT)
     with refused:

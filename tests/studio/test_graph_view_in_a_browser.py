@@ -132,10 +132,19 @@ def test_fault_17_a_highlight_changes_in_place_and_clicks_arrive_in_their_order(
     page.keyboard.down("Control")
     page.mouse.wheel(0, 60)
     page.keyboard.up("Control")
-    page.mouse.wheel(-37, -21)
+    zoomed = place(page)
+    page.mouse.wheel(-37, -21)  # scrolls the page, not the picture
+    page.wait_for_timeout(200)
+    assert place(page) == zoomed
+    stage = page.locator(".graph .stage").bounding_box()
+    page.mouse.move(stage["x"] + 40, stage["y"] + 60)
     page.mouse.down()
     page.mouse.move(stage["x"] + 72, stage["y"] + 95, steps=4)
     page.mouse.up()
+    dragged = place(page)
+    page.mouse.wheel(-37, -21)  # after a press into it, the picture
+    page.wait_for_timeout(200)
+    assert len({place(page), dragged, zoomed}) == 3
     before, name = place(page), instance(page)
     assert re.fullmatch(r"translate\([\d.-]+px, [\d.-]+px\) scale\(0\.\d+\)", before)
     page.locator(".graph .node", has_text="conv_1").click()
