@@ -67,6 +67,9 @@ def precisions(nodes: Sequence[NodeSummary], policy: Policy | None) -> tuple[str
         if line.action == "quantize" and not is_off(line):
             action = effective(line)
             of |= dict.fromkeys(action.nodes, f"int{action.params.get('bit_width', 8)}")
+        elif line.action == "half_precision" and not is_off(line):
+            action = effective(line)
+            of |= dict.fromkeys(action.nodes, str(action.params.get("format", "float16")))
     return tuple(of[node.id] for node in nodes)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Refusal
+from metainfer_core.actions.half_laws import form_against
 from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.rewiring import is_float
 from metainfer_core.policy.objective import Objective, Precision
 
-KIND = "quantize"
-"""The kind that such a refusal is said of: it is the one that asks every node."""
+KIND, HALF_KIND = "quantize", "half_precision"
+"""The kinds that such a refusal is said of, INT8 or 16-bit floats as was asked for: each asks every node."""
 
 
 def left_alone(
@@ -28,8 +29,9 @@ def left_alone(
     """
     spoken_of = {node for action in actions if action.kind != "place" for node in action.nodes}
     spoken_of |= {node for refusal in refusals if refusal.kind != "place" for node in refusal.nodes}
+    kind = HALF_KIND if objective.precision is Precision.FP16 else KIND
     return tuple(
-        Refusal(kind=KIND, nodes=(str(node.name),), reason=_reason(node, objective))
+        Refusal(kind=kind, nodes=(str(node.name),), reason=_reason(node, objective))
         for node in model.graph
         if node.name not in spoken_of
     )
@@ -40,6 +42,9 @@ def _reason(node: ir.Node, objective: Objective) -> str:
         return f"{node.name} computes no floats, so there is no precision to lower."
     if objective.precision is Precision.FLOAT32:
         return f"No precision below float32 was asked for, and no other kind fits {node.name}."
+    if objective.precision is Precision.FP16:
+        moves = f"{node.name} only moves values between nodes that stay float32."
+        return form_against(node) or moves
     form = integer_form(node)
     if isinstance(form, str):
         return form

@@ -58,7 +58,7 @@ def build(compiler: Compiler, folder: Path, link: Sequence[str] = ("-static",)) 
     entries = ", ".join(f'{{"{kernel}", call_{kernel}}}' for kernel in SIGNATURES)
     source, made = folder / "harness.cpp", folder / "harness"
     source.write_text(library_source() + MAIN % entries)
-    compiler.compile([*link, f"-I{KERNELS}", str(source), "-o", str(made)], "the harness")
+    compiler.compile([*link, f"-I{KERNELS}", str(source), "-o", str(made)], "the harness", seconds=1800)
     return made
 
 
