@@ -7,7 +7,7 @@ import onnx_ir as ir
 import pytest
 from npu_bench import STRUCTURE, adapted, chip, planned, same_bits
 
-from metainfer_core.npu.stage import Asked
+from metainfer_core.npu.stage import NOTHING_ASKED, Asked
 from metainfer_core.npu.tiles import AXES, Extent, Tile, extent, parts
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.program import Step, Tensor
@@ -68,20 +68,28 @@ def sizes(found: Extent) -> list[int]:
     return sorted(size for size in wanted if 0 < size < found.size)
 
 
+def cuts(step: Step, tensors: dict[str, Tensor]) -> list[tuple[Tile, int]]:
+    """Tiles along every axis that the step can be cut along, each with how many there are of it."""
+    found = [(axis, extent(step, tensors, axis)) for axis in AXES]
+    return [
+        (Tile(axis=axis, size=size), -(-whole.size // size))
+        for axis, whole in found
+        if isinstance(whole, Extent)
+        for size in sizes(whole)
+    ]
+
+
 @PRECISIONS
 @pytest.mark.parametrize("name", MODELS)
 def test_tiles_have_the_bits_of_the_whole(name: str, kinds: tuple[str, ...]) -> None:
     model, step, tensors = case(name, kinds)
-    cut = 0
-    for axis in AXES:
-        found = extent(step, tensors, axis)
-        for size in sizes(found) if isinstance(found, Extent) else ():
-            staged, plan = planned(model, spec(), Asked(tiles={"n": Tile(axis=axis, size=size)}))
-            of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
-            assert len(of_n) == -(-found.size // size)
-            assert same_bits(model, staged, plan, runs=2)
-            cut += 1
-    assert cut >= 1 or (name == "mean" and kinds != STRUCTURE)
+    tiles = cuts(step, tensors)
+    assert tiles or (name == "mean" and kinds != STRUCTURE)
+    for tile, count in tiles:
+        staged, plan = planned(model, spec(), Asked(tiles={"n": tile}))
+        of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
+        assert len(of_n) == count
+        assert same_bits(model, staged, plan, runs=2)
 
 
 WINDOWS = {
@@ -120,10 +128,9 @@ def test_rows_that_are_taken_for_alignment_alone_change_nothing(name: str, kinds
 @pytest.mark.parametrize("name", MODELS)
 def test_a_thousand_random_inputs_each(name: str, kinds: tuple[str, ...]) -> None:
     model, step, tensors = case(name, kinds)
-    axis = next((axis for axis in AXES if isinstance(extent(step, tensors, axis), Extent)), None)
-    found = extent(step, tensors, axis) if axis is not None else ""
-    tiles = {"n": Tile(axis=axis, size=sizes(found)[0])} if axis is not None and isinstance(found, Extent) else {}
-    assert same_bits(model, *planned(model, spec(), Asked(tiles=tiles)), runs=1000)
+    tiles = cuts(step, tensors)
+    asked = Asked(tiles={"n": tiles[0][0]}) if tiles else NOTHING_ASKED  # whole, where it cannot be cut
+    assert same_bits(model, *planned(model, spec(), asked), runs=1000)
 
 
 def test_a_wrong_slice_of_the_input_is_noticed() -> None:
