@@ -176,6 +176,7 @@ def test_failure_F09_leaves_shallow_logits_alone(tmp_path):
     weight, bias = (numpy_helper.to_array(array) for array in shallow.model.graph.initializer[:2])
     logits = np.einsum("sihw,oi->sohw", shallow.inputs["x"], weight[:, :, 0, 0]) + bias[:, None, None]
     low, high = tried.actions("quantize")["conv"].params["ranges"]["logits"]
-    assert (low, high) == pytest.approx((logits.min(), logits.max()), rel=1e-5)
+    assert 1.001 * logits.min() < low < 0.75 * logits.min()  # whole, or less what costs more codes than it is worth
+    assert 0.75 * logits.max() < high < 1.001 * logits.max()
     assert -7.5 < low < high < 7.5
     assert tried.actions("keep_float") == {}
