@@ -61,6 +61,7 @@ def commands(app: typer.Typer) -> None:
             "client.showErrorDetails": "none",
             "client.showErrorLinks": "false",
             "server.maxUploadSize": UPLOAD_LIMIT_MEGABYTES,
+            "runner.magicEnabled": "false",  # a text in the code of a page is no text for people
             "runner.postScriptGC": "false",  # all windows wait while a large model's objects are looked at
         }
         flags = [f"--{name}={value}" for name, value in options.items()]

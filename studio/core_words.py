@@ -69,6 +69,11 @@ def core_words(sentences: str) -> str:
     return "\n".join(in_chinese(sentence) for sentence in sentences.split("\n"))
 
 
+def core_term(words: str) -> str:
+    """A word or two of the core, such as the title of an action, in the reader's language."""
+    return in_chinese(words, is_part=True) if language() == "zh" else words
+
+
 def refusal_words(error: MetaInferError) -> str:
     """What an error says is wrong, and why, in the reader's language."""
     return " ".join(core_words(part) for part in (error.what, error.why) if part)

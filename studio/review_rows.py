@@ -12,6 +12,7 @@ from metainfer_core.policy.policy import PolicyAction
 from review_store.log import Record
 from review_store.since import changed_since
 from review_store.state import ActionReview, ReviewState
+from studio.core_words import core_term
 from studio.figures import short_words
 
 RISKS = ("high", "medium", "low")
@@ -89,6 +90,10 @@ def title(action: PolicyAction) -> str:
 
 def full_title(action: PolicyAction) -> str:
     """The same with names in full."""
+    return core_term(_title(action))
+
+
+def _title(action: PolicyAction) -> str:
     word = action.action.replace("_", " ").capitalize()
     params: Mapping[str, Any] = action.params | (action.override if isinstance(action.override, dict) else {})
     if action.override is False:
