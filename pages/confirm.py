@@ -100,13 +100,20 @@ def _desk(draft: SpecDraft, name: str, is_growing: bool = False) -> None:
     def on_outbox() -> None:
         if is_growing:
             return
-        new = take(st.session_state[key].outbox, draft, person())
+        try:
+            new = take(st.session_state[key].outbox, draft, person())
+        except MetaInferError as error:
+            st.session_state["desk_failed"] = error_words(error)
+            return
+        st.session_state.pop("desk_failed", None)
         st.session_state["desk_refused"] = [*st.session_state.get("desk_refused", []), *new][-20:]
 
     def on_view() -> None:
         view = View.of(st.session_state[key].view)
         st.query_params["place"], st.query_params["group"] = view.place, view.group
 
+    if failed := st.session_state.get("desk_failed"):
+        st.error(failed, icon=":material/error:")
     view = View(st.query_params.get("place", ""), st.query_params.get("group", "all"))
     data = desk_data(draft, name, read_log(digest_of(draft)), refused, person(), view)
     confirm_desk(data | {"growing": is_growing}, key, on_outbox, on_view)

@@ -7,15 +7,17 @@ was never acknowledged; it is skipped, and the window that sent it sends it agai
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import functools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
-from metainfer_core.errors import MetaInferError
+from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.values import FrozenMap, Value
 from studio.workspace import hidden_folder
@@ -67,7 +69,7 @@ def read_log(draft_digest: str, workspace: Path | None = None) -> tuple[Recorded
 class Writing:
     """The record of a draft while nobody else can write to it."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: FileIO) -> None:
         self._file = file
         before = file.read()
         self._torn = bool(before) and not before.endswith(b"\n")
@@ -75,23 +77,43 @@ class Writing:
         """All decisions, the oldest first."""
 
     def append(self, decision: Decision) -> None:
-        """Writes one down; it is on the disk when this returns."""
-        self._file.write((b"\n" if self._torn else b"") + decision.to_json() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Writes one down, on the disk when this returns. Raises InputError where not, and leaves no part of it."""
+        line = (b"\n" if self._torn else b"") + decision.to_json() + b"\n"
+        end = self._file.seek(0, os.SEEK_END)
+        try:
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._file.truncate(end)
+            raise _not_written(error) from error
         self._torn = False
         self.log = (*self.log, Recorded(len(self.log) + 1, decision))
 
 
 @contextlib.contextmanager
 def writing(draft_digest: str, workspace: Path | None = None) -> Iterator[Writing]:
-    """The record of a draft, held: what is looked up in it is still so when a decision is appended."""
+    """The record of a draft, held: what is looked up in it is still so when a decision is appended.
+
+    Raises:
+        InputError: The record cannot be written, such as in a folder that is read-only.
+    """
     path = log_path(draft_digest, workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b", buffering=0)
+    except OSError as error:
+        raise _not_written(error) from error
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         yield Writing(file)
+
+
+def _not_written(error: OSError) -> InputError:
+    fix = "Free the disk or make the workspace writable; this window keeps what you decided and sends it again."
+    return InputError("What you decided is not saved.", f"{error.strerror}.", fix)
 
 
 def _recorded(data: bytes) -> tuple[Recorded, ...]:
