@@ -69,8 +69,8 @@ def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
     allowed = objective.max_metric_drop * abs(effect.metric.reference) if effect.metric is not None else 0.0
     if effect.metric is None or effect.metric.drop <= allowed + ROUNDING:
         return lost
-    share = f"{objective.max_metric_drop:.2%} of {effect.metric.reference:.4f}"
-    return (*lost, f"{effect.metric.words}; the budget is {share}.")
+    metric = effect.metric
+    return (*lost, f"{metric.words}; the budget is {objective.max_metric_drop:.2%} of {metric.reference:.4f}.")
 
 
 def worst_sqnr_db(effect: Effect) -> float:
