@@ -60,8 +60,9 @@ def purge_command(
 ) -> None:
     """Removes a manual and all that was made from it; digests, values and what people decided stay."""
     who = default_person() if person is None else person_id(person)
-    digest = document if DIGEST.fullmatch(document) else _digest_of(Path(document))
-    traces = traces_of(workspace, digest)
+    named = None if DIGEST.fullmatch(document) else Path(document)
+    digest = document if named is None else _digest_of(named)
+    traces = traces_of(workspace, digest, None if named is None else named.stat().st_size)
     if not yes:
         going = [str(path) for path in (*traces.documents, *traces.made_from_it)]
         quoting = {str(path): len(traces.words[path]) for path in traces.words}

@@ -79,9 +79,14 @@ class Outcome:
     """Pages that people exported, which show places of it."""
 
 
-def traces_of(workspace: Path, digest: str) -> Traces:
-    """What a workspace holds of a document; raises InputError where that is nothing at all."""
-    documents = tuple(path for path in _every_file(workspace) if _is(path, digest))
+def traces_of(workspace: Path, digest: str, size_bytes: int | None = None) -> Traces:
+    """What a workspace holds of a document; raises InputError where that is nothing at all.
+
+    Where the document's size is given, files of other sizes are not read.
+    """
+    documents = tuple(
+        path for path in _every_file(workspace) if size_bytes in (None, path.stat().st_size) and _is(path, digest)
+    )
     quoting = {}
     for path in _every_file(workspace):
         found = read_quoting(path) if path.suffix in (".yaml", ".yml") else None

@@ -47,7 +47,7 @@ def _purge(workspace: Path, manuals: list[WorkspaceFile], person: str) -> None:
     st.caption(text("keep_purge_hint"))
     words = st.toggle(text("keep_purge_words"), key="keep_purge_words")
     try:
-        traces = traces_of(workspace, file_digest(names[chosen].path))
+        traces = traces_of(workspace, file_digest(names[chosen].path), names[chosen].size_bytes)
         count = len(traces.documents) + len(traces.made_from_it)
         if not person:
             st.caption(text("person_needed"))
