@@ -33,10 +33,10 @@ def main() -> None:
         judgement = judge(candidates, sheet.facts)
         for at, fact in enumerate(sheet.facts):
             for name in (fact["field"].split(".")[0], "all"):
-                counts[name].update(facts=1, found=at in judgement.found)
+                counts[name].update(facts=1, found=int(at in judgement.found))
         for at, _ in judgement.wrong:
             for name in (candidates[at]["field"].split(".")[0], "all"):
-                counts[name].update(wrong=1, sure=candidates[at]["confidence"] >= SURE)
+                counts[name].update(wrong=1, sure=int(candidates[at]["confidence"] >= SURE))
     print("| styles | fields | facts | found | wrong | recall | precision | wrong above the threshold |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
     for kind, fields in groups.items():
