@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import streamlit as st
 from metainfer_core.actions.units import unit_for
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
-from metainfer_core.files import write_bytes
 from studio.address import text_from_address, text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.graph_drawing import readers_of
@@ -31,6 +29,7 @@ from studio.roofline_chart import roofline_chart, roofs
 from studio.sample_shapes import suggested_shapes
 from studio.session import person
 from studio.texts import text
+from studio.uploads import keep_upload
 from studio.workspace import Kind, files_of, folder_for, workspace_folder
 
 OPERATOR_PIXELS = 140
@@ -86,20 +85,18 @@ def _upload() -> None:
     with st.popover(text("model_bring"), icon=":material/upload:"):
         given = st.file_uploader(text("model_upload"), type=list(FOLDERS), accept_multiple_files=True, key="models")
         for file in given:
-            stem, _, ending = file.name.rpartition(".")
-            kind = FOLDERS.get(ending.lower())
-            safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100]
-            if kind is None or not safe:
+            kind = FOLDERS.get(file.name.rpartition(".")[2].lower())
+            if kind is None:
                 st.error(text("model_refused", file=plain_words(file.name)))
                 continue
-            path = folder_for(kind) / f"{safe}.{ending.lower()}"
+            kept = f"kept-{file.file_id}"  # looked at once, not at every look at the screen
             try:
-                if not path.exists():
-                    write_bytes(path, file.getvalue(), "upload")
+                if kept not in st.session_state:
+                    st.session_state[kept] = keep_upload(folder_for(kind), file.name, file.getvalue())
             except MetaInferError as error:
                 st.error(error_words(error))
             else:
-                st.success(text("model_taken", file=plain_words(_name(path))))
+                st.success(text("model_taken", file=plain_words(_name(st.session_state[kept]))))
 
 
 def _read(model: Path) -> Reading | None:

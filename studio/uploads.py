@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import unicodedata
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -27,9 +28,34 @@ def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
     """Keeps an upload in quarantine under a name that is safe; raises InputError where it cannot be taken."""
     check_upload(name, data)
     stem, _, ending = name.rsplit("/", 1)[-1].rpartition(".")
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")[:100] or "document"
-    path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe}.{ending.lower()}"
+    path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe_stem(stem)}.{ending.lower()}"
     write_bytes(path, data, "upload", mode=0o600)
+    return path
+
+
+def safe_stem(stem: str) -> str:
+    """A file's name without what file systems, shells and pages take for more; letters of every script stay."""
+    safe = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", stem)).strip("._-")[:100]
+    return safe.encode()[:150].decode(errors="ignore") or "document"
+
+
+def keep_upload(folder: Path, name: str, data: bytes) -> Path:
+    """Keeps a file under its own name, or under one with a number where another file has that; never over one.
+
+    Raises:
+        InputError: The file is empty, or cannot be written.
+    """
+    if not data:
+        raise InputError(f"{name}: the file is empty.", fix="Get it again.")
+    stem, _, ending = name.rpartition(".")
+    first = path = folder / f"{safe_stem(stem)}.{ending.lower()}"
+    number = 1
+    while path.exists():
+        if path.stat().st_size == len(data) and path.read_bytes() == data:
+            return path
+        number += 1
+        path = first.with_stem(f"{first.stem}-{number}")
+    write_bytes(path, data, "upload")
     return path
 
 
