@@ -34,13 +34,14 @@ def take(found: Subject, desk: Desk, person: str) -> None:
     Each is acknowledged after it was dealt with. Streamlit may break a run off wherever the script touches the screen
     or the session, as soon as the next key arrives; what is not acknowledged then is done by the run that follows.
     """
-    for event in pressed(desk):
-        try:
-            press(found, desk, event, person)
-        except Exception:  # a fault of ours must not come again with every run
+    with desk.lock:
+        for event in pressed(desk):
+            try:
+                press(found, desk, event, person)
+            except Exception:  # a fault of ours must not come again with every run
+                desk.acknowledged = event.number
+                raise
             desk.acknowledged = event.number
-            raise
-        desk.acknowledged = event.number
 
 
 def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:

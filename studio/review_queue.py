@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,8 @@ class Desk:
 
     bulk: tuple[str, str] = ("", "")
     """How the last deed about many actions ended, as in `said`."""
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """Held while events are taken: a run of the script that is being broken off can overlap the next one."""
 
     def send_to(self, action_id: str) -> None:
         """Moves the selection."""
