@@ -15,7 +15,7 @@ from studio.confirm_desk import confirm_desk
 from studio.decision_log import read_log
 from studio.desk_data import View, desk_data
 from studio.desk_messages import take
-from studio.draft_places import digest_of, draft_in
+from studio.draft_places import digest_of, draft_in, places
 from studio.draft_state import standing
 from studio.frame import is_page
 from studio.growing import Growing, growing_drafts
@@ -127,6 +127,8 @@ def _save(draft: SpecDraft, name: str) -> None:
         stands = standing(read_log(digest_of(draft)))
         taken = sum(each.kind in ("accept", "edit") for each in stands.values())
         st.caption(text("save_hint", count=taken, chip=plain_words(draft.chip)))
+        if left := sum(place.key not in stands for place in places(draft)):
+            st.caption(text("save_left", count=left))
         bases: dict[str, Path | None] = {text("save_onto_nothing"): None}
         bases |= {f"{entry.name} {entry.version}": entry.path for entry in reversed(versions)}
         onto = st.selectbox(text("save_onto"), list(bases), index=1 if versions else 0, key=f"onto-{len(versions)}")

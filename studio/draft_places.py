@@ -176,6 +176,8 @@ def amount(value: object, unit_name: str | None) -> str:
     if not isinstance(value, int | float):
         return str(value)
     number = float(f"{float(value):.12g}")
+    if unit_name == "B/s" and (rate := _rate(number)):
+        return rate
     base = unit(unit_name or "")
     written = format_quantity(number, UNITS.get(base.name) if base else None)
     if isinstance(written, str):
@@ -184,6 +186,14 @@ def amount(value: object, unit_name: str | None) -> str:
     if not unit_name or unit_name in ("count", "addr", "irq", "rel", "ratio"):
         return plain
     return f"{plain} {_SAID.get(unit_name, unit_name) if number != 1 else unit_name}"
+
+
+def _rate(bytes_a_second: float) -> str:
+    """`3.2 GB/s`, which data sheets count in thousands; empty where it is less than one kB/s."""
+    for name, factor in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if abs(bytes_a_second) >= factor:
+            return f"{bytes_a_second / factor:.12g} {name}"
+    return ""
 
 
 @functools.lru_cache(maxsize=16)

@@ -35,4 +35,6 @@ def what_it_is(name: str, data: bytes) -> str | None:
         if str(plain.get("format", "")).startswith("metainfer.public_key/"):
             return "public_key"
     by_name = kind_of(Path(name)) if Path(name).suffix.lower() not in (".yaml", ".yml") else "spec"
+    if by_name is None and plain is None and len(data) <= LOOKED_AT:
+        return "unreadable"
     return by_name if by_name != "bundle" else None

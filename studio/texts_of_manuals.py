@@ -138,6 +138,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
         "en": "{count} accepted or given values of {chip} become a version of its spec, each with its source and "
         "your id."
     },
+    "save_left": {"en": "{count} values that nobody has decided are left out; they can follow in a later version."},
     "save_onto": {"en": "Build on"},
     "save_onto_nothing": {"en": "nothing: a new spec"},
     "save_open": {"en": "Save a version"},

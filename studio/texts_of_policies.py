@@ -285,6 +285,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "dropped_policy": {"en": "a policy that nobody has signed"},
     "dropped_public_key": {"en": "a public key"},
     "dropped_spec": {"en": "a spec or a draft of one"},
+    "dropped_unreadable": {"en": "some other file, or damaged"},
     "sign_spec": {"en": "Values of the spec"},
     "sign_to_review": {"en": "Review what is open"},
     # Build report

@@ -114,6 +114,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "place_sheet": "工作表 {name}",
     "save_button": "保存此版本",
     "save_hint": "{chip} 的 {count} 个已接受或给出的数值将成为其规格的一个版本，每个数值都附有出处和您的标识。",
+    "save_left": "另有 {count} 个数值无人决定，未包含在内；可在以后的版本中补充。",
     "save_onto": "基于",
     "save_onto_nothing": "无：新的规格",
     "save_open": "保存版本",

@@ -238,6 +238,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "dropped_policy": "无人签名的策略",
     "dropped_public_key": "公钥",
     "dropped_spec": "硬件规格或其草稿",
+    "dropped_unreadable": "其他文件或已损坏的文件",
     "sign_spec": "规格数值",
     "sign_to_review": "审批待决的动作",
     # Build report

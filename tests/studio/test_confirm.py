@@ -107,6 +107,7 @@ def test_a_version_is_saved_from_the_screen(tmp_path, monkeypatch):
     said = r":green[:material/check_circle:] tarn\_v1\.0\.0\.yaml is saved, with 2 accepted or given values\."
     assert said in [each.value for each in page.markdown]
     assert "2 accepted or given values of tarn become a version" in page.caption[0].value.replace("\\", "")
+    assert page.caption[1].value == text("save_left", count=2)
     spec = read_spec(tmp_path / "specs" / "tarn_v1.0.0.yaml")
     assert spec.provenance[ROM].accepted_by == "ada"
     assert page.text_input(key="version-1").value == "1.1.0"

@@ -58,6 +58,9 @@ def test_a_largest_size_counts_as_a_size():
         (True, None, "yes"),
         (None, "B", ""),
         (1024, "MAC/cycle", "1024 MAC/cycle"),
+        (3_200_000_000, "B/s", "3.2 GB/s"),
+        (12_500, "B/s", "12.5 kB/s"),
+        (999, "B/s", "999 B/s"),
     ],
 )
 def test_amounts_are_written_with_their_unit(value, unit, shown):

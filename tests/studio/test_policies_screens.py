@@ -131,6 +131,7 @@ def test_commands_are_quoted_and_end_where_the_shell_ends_them(tmp_path, monkeyp
         ("c.npz", b"PK", "data"),
         ("chip.yaml", b"a: 1", "spec"),
         ("renamed.bundle", b'{"actions": []}', "policy"),
+        ("README.md", b"# no bundle", "unreadable"),
     ],
 )
 def test_another_file_is_named_and_the_right_one_asked_for(tmp_path, monkeypatch, name, data, what):
