@@ -30,6 +30,7 @@ def main() -> None:
     """Draws the screen."""
     draw_style()
     st.title(text("page_adapt"))
+    is_gone = _is_gone()  # before the address names what stands in its place
     with st.container(border=True):
         what, on, calibrated, evaluated = st.columns(4)
         with what:
@@ -47,7 +48,7 @@ def main() -> None:
         if calibration is None:
             st.warning(text("adapt_random"), icon=":material/casino:")
         arguments = _arguments(model, spec, calibration, evaluation)
-        _start(model, spec, (*arguments, "--output", str(output)))
+        _start(model, spec, (*arguments, "--output", str(output)), is_gone)
     draw_take_over(model, spec, calibration, evaluation)
     job_list(("adapt",), (_name(model),), limit=1)
     _outcome(output)
@@ -106,14 +107,21 @@ def _arguments(model: Path, spec: SpecChoice, calibration: Path | None, evaluati
     return ("adapt", *words, *(() if alone else ("--fast-mode",)))
 
 
-def _start(model: Path, spec: SpecChoice, arguments: Sequence[str]) -> None:
+def _is_gone() -> bool:
+    """Whether a file that the screen was about is gone: nobody pressed a button for what stands in its place."""
+    asked = [st.query_params.get(key, "") for key in ("model", "spec")]
+    files = [each for each in asked if each.endswith((".onnx", ".yaml", ".yml"))]
+    return not all((workspace_folder() / each).is_file() for each in files)
+
+
+def _start(model: Path, spec: SpecChoice, arguments: Sequence[str], is_gone: bool) -> None:
     busy = any(job.is_open and job.order.kind == "adapt" and job.order.subject == _name(model) for job in jobs())
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             text("adapt_start"), type="primary", key="start", disabled=busy, icon=":material/play_arrow:"
         )
         st.caption(text("adapt_busy" if busy else "adapt_takes"))
-    if pressed:
+    if pressed and not is_gone:
         title = text("adapt_title", model=model.name, chip=spec.spec.name)
         try:
             start(

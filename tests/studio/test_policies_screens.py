@@ -78,6 +78,20 @@ def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
 # Sign
 
 
+def test_adapt_starts_nothing_for_another_model_than_was_shown(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    (tmp_path / "other.onnx").write_bytes((tmp_path / "net.onnx").read_bytes())
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec="esp32s3@1.0.0")
+    monkeypatch.setattr(jobs, "COMMAND", ("true",))
+    (tmp_path / "net.onnx").unlink()
+    page.button(key="start").click().run()
+    assert not page.exception
+    assert jobs.jobs(tmp_path) == ()
+    assert any("net" in each.value for each in page.warning)
+    page.button(key="start").click().run()  # what is shown now is meant
+    assert [job.order.subject for job in jobs.jobs(tmp_path)] == ["other.onnx"]
+
+
 def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "mine"))
     fitted(tmp_path, a0="high")
