@@ -10,7 +10,7 @@ import streamlit as st
 from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
 from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
-from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
+from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
 from studio.choices import choose_subject, review_or_why_not
 from studio.dropped_file import what_it_is
@@ -34,6 +34,7 @@ from studio.signing_view import (
     written_elsewhere,
 )
 from studio.texts import text
+from studio.uploads import keep_beside
 from studio.workspace import files_of, folder_for, workspace_folder
 
 LOOKS_EVERY_SECONDS = 2.0
@@ -150,9 +151,7 @@ def _take_in(found: Subject, review: Review) -> None:
             draw("bundle", name=given.name, bytes=len(data), verified=None, reasons=inspection.reasons)
             return
         serial = inspection.verified.statement.predicate.serial
-        kept = folder_for("bundle") / f"{found.path.stem}_{serial}.bundle"
-        if not kept.is_file() or kept.read_bytes() != data:
-            write_bytes(kept, data, "bundle")
+        kept = keep_beside(folder_for("bundle") / f"{found.path.stem}_{serial}.bundle", data, "bundle")
     except MetaInferError as error:
         st.error(error_words(error))
         return

@@ -48,14 +48,18 @@ def keep_upload(folder: Path, name: str, data: bytes) -> Path:
     if not data:
         raise InputError(f"{name}: the file is empty.", fix="Get it again.")
     stem, _, ending = name.rpartition(".")
-    first = path = folder / f"{safe_stem(stem)}.{ending.lower()}"
-    number = 1
+    return keep_beside(folder / f"{safe_stem(stem)}.{ending.lower()}", data, "upload")
+
+
+def keep_beside(first: Path, data: bytes, what: str) -> Path:
+    """Writes a file, under a name with a number where another stands there; gives where these bytes stand."""
+    path, number = first, 1
     while path.exists():
         if path.stat().st_size == len(data) and path.read_bytes() == data:
             return path
         number += 1
         path = first.with_stem(f"{first.stem}-{number}")
-    write_bytes(path, data, "upload")
+    write_bytes(path, data, what)
     return path
 
 

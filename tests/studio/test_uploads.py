@@ -1,7 +1,7 @@
 import pytest
 
 from metainfer_core.errors import InputError
-from studio.uploads import keep_upload, safe_stem, take_in
+from studio.uploads import keep_beside, keep_upload, safe_stem, take_in
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,14 @@ def test_another_file_of_the_same_name_is_kept_beside_the_first(tmp_path):
     assert keep_upload(tmp_path, "net.onnx", b"other") == tmp_path / "net-2.onnx"
     found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert found == {"net.onnx": b"first", "net-2.onnx": b"other", "net-3.onnx": b"third!"}
+
+
+def test_a_second_bundle_of_one_number_is_kept_beside_the_first(tmp_path):
+    first = tmp_path / "bundles" / "net_1.bundle"
+    assert keep_beside(first, b"signed by ada", "bundle") == first
+    assert keep_beside(first, b"signed by bob", "bundle") == first.with_name("net_1-2.bundle")
+    assert keep_beside(first, b"signed by ada", "bundle") == first
+    assert first.read_bytes() == b"signed by ada"
 
 
 def test_an_empty_file_is_not_kept(tmp_path):
