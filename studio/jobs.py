@@ -123,6 +123,7 @@ def start(order: Order, workspace: Path | None = None) -> Job:
                 write_bytes(folder / "order.json", order.to_json(), "job")
             except BaseException:
                 os.killpg(runner.pid, signal.SIGKILL)
+                runner.wait()
                 raise
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
