@@ -105,12 +105,12 @@ def search(
     candidates += [_candidate(name, draft, objective, tools) for name, draft in narrow.drafts]
     against_integers = narrow.refusals
     if objective.precision is Precision.INT8:
-        found, numeric_effects, against_integers = _integer_candidates(structural, objective, tools)
+        found, numeric, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
-        effects |= numeric_effects
     ranked = rank(candidates, objective)
     final, stages = _settle(start, ranked[0].draft, tools)
     together = measured(tools.measure, final.finished())
+    effects |= {action.id: numeric[action] for action in final.actions if action in numeric}
     known = {action_id: effect for action_id, effect in effects.items() if isinstance(effect, Effect)}
     measured_together = together if isinstance(together, Effect) else None
     refusals = tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)]))
@@ -223,8 +223,10 @@ def _candidate(
 
 def _integer_candidates(
     structural: Draft, objective: Objective, tools: Tools
-) -> tuple[list[Candidate], dict[str, Measured], tuple[Refusal, ...]]:
+) -> tuple[list[Candidate], dict[Action, Measured], tuple[Refusal, ...]]:
     """INT8 in each variant, and a mix for each unit where none keeps to the budget; what each action does alone.
+
+    Two variants have actions of the same id, with other parameters and other effects.
 
     Also why nodes are no INT8 in the usual variant, for a policy that stays float altogether.
     """
@@ -245,7 +247,7 @@ def _integer_candidates(
             candidate = _candidate(variant.name, draft, objective, tools)
             by_unit.setdefault(variant.unit, []).append((variant, candidate))
     candidates: list[Candidate] = []
-    effects: dict[str, Measured] = {}
+    effects: dict[Action, Measured] = {}
     for found in by_unit.values():
         variant, best = min(found, key=lambda entry: (bool(entry[1].broken), -_accuracy(entry[1]), entry[0].name))
         candidates += [candidate for _, candidate in found]
@@ -261,12 +263,13 @@ def _integer_candidates(
         actions = integer_actions(best.draft)
         for index, action in enumerate(actions):
             tools.progress("measuring INT8 node by node", index, len(actions))
-            if action.id not in effects:
-                effects[action.id] = alone(variant.base(base), action, tools.measure_alone)
+            if action not in effects:
+                effects[action] = alone(variant.base(base), action, tools.measure_alone)
+        own = {action.id: effects[action] for action in actions}
         if best.broken:
             tools.progress("searching what stays float", 0, 1)
             together: Measured = best.effect if best.effect is not None else best.broken[0]
-            draft, effect = _mixed(variant, base, best, effects, together, refiner if words else None, objective, tools)
+            draft, effect = _mixed(variant, base, best, own, together, refiner if words else None, objective, tools)
             candidates.append(_candidate(f"mixed, {variant.name}{words}", draft, objective, tools, effect))
     return candidates, effects, against
 

@@ -106,6 +106,24 @@ def test_each_line_brings_its_evidence() -> None:
     assert lines(policy, "place")[0].evidence.alone is None
 
 
+def test_what_an_action_does_alone_is_that_of_the_chosen_variant() -> None:
+    model = model_of(BLOCK)
+    slow_to_start = npu(
+        weight_granularity=("tensor",), launch_overhead_us=1e5, clock_hz=1e9, macs_per_cycle={"int8": 4096}
+    )
+    alone = chip()
+    both = spec_of(memories=dict(alone.memories), units={"npu": slow_to_start, **alone.compute_units})
+
+    def effects(spec: HardwareSpec) -> dict[str, Any]:
+        policy = chosen(model, spec)
+        lines = [line for line in policy.actions if line.action == "quantize"]
+        assert {line.params["target_hw"] for line in lines} == {"cpu"}
+        return {line.node_id: line.evidence.alone for line in lines}
+
+    assert effects(both) == effects(alone)
+    assert all(effects(alone).values())
+
+
 def test_an_applied_policy_survives_its_file() -> None:
     model, spec = model_of(BLOCK), chip()
     policy = chosen(model, spec)
