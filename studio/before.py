@@ -17,6 +17,7 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec
 from studio.decision_log import log_path, read_log
 from studio.desk_places import title
+from studio.draft_examples import example
 from studio.draft_places import digest_of, draft_in, group_of, places
 from studio.draft_state import decisions_of, standing
 from studio.draft_summary import chip_of
@@ -89,6 +90,7 @@ def _vanished(path: str, was: str) -> dict[str, Any]:
         "readings": [],
         "was": was,
         "change": "vanished",
+        **example(path, field),
     }
 
 

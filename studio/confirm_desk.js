@@ -82,6 +82,12 @@ class Desk {
   isOpen(place) { return !this.record.standing(place.key) && (place.readings.length > 0 || this.isChanged(place)) }
   open() { return this.places.filter(place => place.readings.length && !place.conflict && !place.mixed && !this.isChanged(place) && !this.record.standing(place.key)) }
   above() { return this.open().filter(place => place.readings[0].confidence > this.threshold) }
+  // Why nothing can be accepted together, not even above the lowest threshold that may be chosen; empty where it can.
+  sureRests() {
+    const lowest = Math.min(...this.data.thresholds)
+    if (this.open().some(place => place.readings[0].confidence > lowest)) return ""
+    return this.words("nothing_open", { above: lowest.toFixed(2) })
+  }
   kept() { return this.places.filter(place => place.change === "same" && !place.conflict && !this.record.standing(place.key)) }
   nextOf(wanted, from) {
     const places = this.shown()
@@ -134,7 +140,7 @@ class Desk {
     if (name === "zoom") { this.page.zoomed = !this.page.zoomed; return this.page.draw() }
     if (name === "help") return this.togglePanel("help")
     if (this.data.growing) return
-    if (name === "sure") return this.togglePanel("sure")
+    if (name === "sure") return this.panel || !this.sureRests() ? this.togglePanel("sure") : undefined
     if (name === "carry") return this.kept().length || this.panel ? this.togglePanel("carry") : undefined
     if (name === "undo") { this.record.decide("undo", [this.cursor || "-"]); return this.draw() }
     if (!place) return

@@ -47,6 +47,12 @@ function drawOthers(desk, place, reading, stands) {
   return others
 }
 
+// What may be typed, for an empty field: the unit that the value is kept in, and an example in such a unit.
+function exampleOf(desk, place) {
+  if (!place.example) return desk.words("edit_any_word")
+  return desk.words(place.unit ? "edit_example_unit" : "edit_example", { example: place.example, unit: place.unit })
+}
+
 // A typed value is held against the spec's own rules while it is typed: a wrong unit says why before it is saved.
 function drawEditor(desk, place, reading) {
   const said = element("div", { class: "said", role: "status" })
@@ -70,7 +76,7 @@ function drawEditor(desk, place, reading) {
     desk.onward()
   }
   const input = element("input", {
-    type: "text", "aria-label": desk.words("edit_label", { place: place.title }), maxlength: "400",
+    type: "text", placeholder: exampleOf(desk, place), "aria-label": desk.words("edit_label", { place: place.title }), maxlength: "400",
     oninput: () => { desk.record.typed[place.key] = input.value; desk.record.keep(); clearTimeout(timer); timer = setTimeout(check, 150) },
     onkeydown: event => { if (event.key === "Enter") { event.preventDefault(); save() } },
   })
@@ -96,12 +102,12 @@ function drawFoot(desk) {
   }
   const all = desk.list.figures("all"), conflicts = desk.list.figures("conflicts"), missing = desk.list.figures("missing")
   const said = desk.words("foot", { decided: all.decided, places: all.places, conflicts: conflicts.places - conflicts.decided, missing: missing.places - missing.decided })
-  const sure = desk.above().length
+  const sure = desk.above().length, resting = desk.sureRests()
   foot.append(element("span", { class: "figures", role: "status" }, said), desk.record.outbox.length ? element("span", { class: "muted" }, desk.words("saving")) : "", element("span", { class: "gap" }))
   if (desk.kept().length) foot.append(element("button", { class: "primary", type: "button", "data-act": "carry", onclick: () => desk.act("carry") },
     desk.words("carry_open", { count: desk.kept().length, name: desk.data.before.name }), desk.hint("carry")))
-  foot.append(element("button", { type: "button", disabled: !desk.open().length, title: desk.open().length ? null : desk.words("nothing_open"), "data-act": "sure", onclick: () => desk.act("sure") },
-    desk.words("accept_sure", { count: sure, above: desk.threshold.toFixed(2) }), desk.hint("sure")), desk.button("undo"), helpButton(desk))
+  foot.append(element("button", { type: "button", disabled: !!resting, title: resting || null, "data-act": "sure", onclick: () => desk.act("sure") },
+    desk.words(sure || resting ? "accept_sure" : "sure_lower", { count: sure, above: desk.threshold.toFixed(2) }), desk.hint("sure")), desk.button("undo"), helpButton(desk))
   return foot
 }
 

@@ -1,6 +1,6 @@
 // What lies over the desk: values that are accepted together, listed first, each with its box to tick; and the keys.
 
-function drawTogether(desk, title, places, choiceOf, ...before) {
+function drawTogether(desk, title, places, choiceOf, none, ...before) {
   const close = () => desk.closePanel()
   const accept = () => {
     const taken = places.filter(place => !desk.unticked.has(place.key))
@@ -12,7 +12,7 @@ function drawTogether(desk, title, places, choiceOf, ...before) {
       const box = element("input", { type: "checkbox", checked: !desk.unticked.has(place.key), onchange: () => desk.unticked[box.checked ? "delete" : "add"](place.key) })
       return desk.list.row(place, box, "label")
     })),
-    element("div", { class: "bar" }, element("button", { class: "primary", type: "button", "data-act": "accept-sure", disabled: !places.length, title: places.length ? null : desk.words("nothing_open"), onclick: accept }, desk.words("sure_accept")),
+    element("div", { class: "bar" }, element("button", { class: "primary", type: "button", "data-act": "accept-sure", disabled: !places.length, title: places.length ? null : none, onclick: accept }, desk.words("sure_accept")),
       element("button", { type: "button", onclick: close }, desk.words("edit_cancel"), element("kbd", { "aria-hidden": "true" }, "Esc"))))
 }
 
@@ -20,13 +20,13 @@ function drawSure(desk) {
   const choice = element("select", { "aria-label": desk.words("threshold"), onchange: () => { desk.threshold = Number(choice.value); desk.draw() } },
     desk.data.thresholds.map(one => element("option", { value: String(one), selected: one === desk.threshold }, one.toFixed(2))))
   const places = desk.above()
-  return drawTogether(desk, desk.words("sure_title", { count: places.length, above: desk.threshold.toFixed(2) }), places, place => place.readings[0].index,
+  return drawTogether(desk, desk.words("sure_title", { count: places.length, above: desk.threshold.toFixed(2) }), places, place => place.readings[0].index, desk.words("nothing_open", { above: desk.threshold.toFixed(2) }),
     element("label", {}, desk.words("threshold"), " ", choice))
 }
 
 function drawCarry(desk) {
   const places = desk.kept()
-  return drawTogether(desk, desk.words("carry_title", { count: places.length, name: desk.data.before.name }), places, place => place.same,
+  return drawTogether(desk, desk.words("carry_title", { count: places.length, name: desk.data.before.name }), places, place => place.same, desk.words("nothing_here"),
     element("p", { class: "muted" }, desk.words("carry_hint")))
 }
 

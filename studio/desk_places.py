@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from typing import Any
 
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.quantities import KEY_UNITS
+from studio.draft_examples import example
 from studio.draft_places import Place, amount, digest_of, missing, places, will_hold
 from studio.language import FIRST, Language
 from studio.texts import text
 
-_SHORT = ("cpu", "npu", "gpu", "dsp", "dma", "isa", "isp", "mmu", "usb", "dram", "sram", "psram", "rom", "tcm", "otp")
-_PARTS = {name: name.upper() for name in _SHORT} | {
+_CAPITALS = (
+    "cpu npu gpu dsp dma isa isp mmu usb dram sram psram rom tcm otp tlb ecc fifo irq ppi spi pll rc fsl gpio "
+    "dmips mips flops gflops l1 l2 l3"
+)
+_PARTS = {word: word.upper() for word in _CAPITALS.split()} | {
+    "ja": "junction to ambient",
+    "jc": "junction to case",
     "macs": "MACs",
+    "mhz": "MHz",
     "mmio": "register",
     "tops": "peak TOPS",
     "xtal": "crystal",
-    **{f"l{level}{kind}_cache": f"L{level}{kind} cache" for level in "123" for kind in ("", "i", "d")},
 }
-_UNITS = ("bytes", "bits", "hz", "cycles", "nm", "mtps", "Bps", "w", "v", "c", "s", "a")
+_CACHE = re.compile(r"l([1-3])([id]?)_cache")
+_UNITS = (*(ending for ending in KEY_UNITS if ending != "tops"), "Bps", "w", "v", "c", "s", "a")
+_ENDINGS = {"_c_per_w": "", "_mpix_s": "", "_cm2": " area", "_mm2": " area"} | {f"_{unit}": "" for unit in _UNITS}
+"""How a name tells the unit of its values, the longest first, and what a title says in its place: beside it stands the
+value with its unit.
+"""
 _QUOTED = 600
 """Letters of the document's words that are shown."""
 
@@ -43,17 +56,19 @@ def place_data(draft: SpecDraft, place: Place, speaks: Language = FIRST) -> dict
         "mixed": place.is_mixed,
         "meaning": FIELDS[place.field].meaning if place.field in FIELDS else "",
         "readings": [_reading(draft.candidates[index], index, place.key, speaks) for index in place.indexes],
+        **example(place.key, place.field),
     }
 
 
 def title(field: str) -> str:
-    """A document field in words: `cpu.l1d_cache.size_bytes` is `CPU L1d cache size`."""
-    parts = field.split(".")
-    stem, _, unit = parts[-1].rpartition("_")
-    if stem and unit in _UNITS:
-        parts[-1] = stem
-    words = " ".join(_PARTS.get(part, part.replace("_", " ")) for part in parts)
-    return words[0].upper() + words[1:]
+    """A document field in words: `cpu.l1d_cache.size_bytes` is `CPU L1d cache size`, `chip.die_cm2` `Chip die area`."""
+    named = _CACHE.sub(r"L\1\2 cache", field)
+    for ending, said in _ENDINGS.items():
+        if named.endswith(ending) and named[: -len(ending)][-1:] not in (".", ""):
+            named = named.removesuffix(ending) + said
+            break
+    words = " ".join(_PARTS.get(word, word) for word in re.split(r"[._ ]+", named))
+    return words[:1].upper() + words[1:]
 
 
 def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> dict[str, Any]:

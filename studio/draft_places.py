@@ -39,11 +39,11 @@ _GROUP_OF: tuple[tuple[tuple[str, ...], Group], ...] = (
     (("mmio.", "register.", "reset.", "interrupts."), "addresses"),
 )
 
-_SAID = (
-    {"degC": "°C", "degC/W": "°C/W"}
-    | {word: word + "s" for word in ("bit", "way", "set", "line", "stage", "cycle", "beat", "word", "MAC")}
-    | {"entry": "entries"}
-)
+_SYMBOLS = {"degC": "°C", "degC/W": "°C/W", "cm2": "cm²"}
+"""Units as people write them."""
+_SEVERAL = {word: word + "s" for word in ("bit", "way", "set", "line", "stage", "cycle", "beat", "word", "MAC")} | {
+    "entry": "entries"
+}
 """Units as people say them of more than one."""
 
 EXPECTED: tuple[str, ...] = (
@@ -185,7 +185,8 @@ def amount(value: object, unit_name: str | None) -> str:
     plain = f"{written:,}" if isinstance(written, int) and abs(written) >= 10_000 else f"{written}"
     if not unit_name or unit_name in ("count", "addr", "irq", "rel", "ratio"):
         return plain
-    return f"{plain} {_SAID.get(unit_name, unit_name) if number != 1 else unit_name}"
+    said = _SYMBOLS.get(unit_name, unit_name)
+    return f"{plain} {_SEVERAL.get(said, said) if number != 1 else said}"
 
 
 def _rate(bytes_a_second: float) -> str:

@@ -1,17 +1,22 @@
 import json
+import re
 
+import pytest
 from drafts import CLOCK, DMA, OTP, ROM, desk, small_draft, with_draft
 from screens import screen
 from serving import served
 
+from hwdoc_ingest.fields import FIELDS
+from metainfer_core.spec.aliases import FIELDS as PATHS
 from metainfer_core.spec.yaml_file import read_spec
 from studio.decision_log import read_log
 from studio.desk_data import KEYS, View
 from studio.desk_messages import take
 from studio.desk_places import desk_places, title
 from studio.desk_routes import desk_routes
-from studio.draft_places import missing
-from studio.draft_state import standing
+from studio.draft_examples import example
+from studio.draft_places import EXPECTED, missing
+from studio.draft_state import given, standing
 from studio.texts import text
 
 WINDOW = "a" * 16
@@ -141,3 +146,41 @@ def test_titles_in_words():
     assert title("cpu.l1d_cache.size_bytes") == "CPU L1d cache size"
     assert title("memory.dram.bandwidth_Bps") == "Memory DRAM bandwidth"
     assert title("reset.vector") == "Reset vector"
+    assert title("chip.die_cm2") == "Chip die area"
+    assert title("thermal.resistance_ja_c_per_w") == "Thermal resistance junction to ambient"
+    assert title("gpu.fill_rate_mpix_s") == "GPU fill rate"
+    assert title("cpu.capacity_dmips_per_mhz") == "CPU capacity DMIPS per MHz"
+    assert title("npu.tops") == "NPU peak TOPS"
+    assert [title(f"bus.delay_{unit}") for unit in ("us", "ms", "ns", "s")] == ["Bus delay"] * 4
+
+
+def test_no_title_ends_with_a_unit_as_names_write_it():
+    endings = {"bytes", "bits", "hz", "cm2", "mm2", "v", "w", "c", "a", "s", "us", "ms", "gbps", "bps", "nm", "mtps"}
+    assert [name for name in FIELDS if title(name).split()[-1].lower() in endings] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "unit", "shown"),
+    [
+        ("memories.sram.size_bytes", "memory.sram.size_bytes", "B", "512 KiB"),
+        ("compute_units.npu.clock_hz", "npu.clock_hz", "Hz", "800 MHz"),
+        ("memories.dram.bandwidth_gbps", "memory.dram.bandwidth_Bps", "GB/s", "12.8 GB/s"),
+        ("reset_vector_address", "reset.vector", "", "0x1000_0000"),
+        ("compute_units.cpu.isa", "cpu.isa", "", "rv64gc"),
+        ("dma.channels", "dma.channels", "", "4"),
+        ("junction_c", "thermal.junction_c", "degC", "85 degC"),
+        ("other.chip.die_cm2", "chip.die_cm2", "cm²", "0.8 cm²"),
+        ("compute_units.npu.model", "npu.model", "", ""),
+    ],
+)
+def test_an_empty_field_says_in_which_unit_a_value_is_kept_and_gives_an_example(key, field, unit, shown):
+    assert example(key, field) == {"unit": unit, "example": shown}
+
+
+def test_each_place_that_no_manual_gives_comes_with_an_example_that_can_be_given():
+    found = {place["key"]: place for place in json.loads(desk_places(small_draft()))["places"]}
+    macs = found["compute_units.npu.macs_per_cycle.int8"]
+    assert (macs["readings"], macs["unit"], macs["example"]) == ([], "MAC/cycle", "512 MAC/cycle")
+    for field in EXPECTED:
+        key = re.sub(r"\{(\w+)\}", r"\1", PATHS[field].replace("{type}", "int8"))
+        assert given(key, example(key, field)["example"]), field

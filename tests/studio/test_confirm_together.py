@@ -73,8 +73,11 @@ def test_two_windows_do_not_overwrite_each_other_and_a_restart_loses_nothing(stu
         assert kinds(studio.workspace, small_draft()) == {ROM: "accept", DMA: "accept"}
 
         at(one, CLOCK)
+        expect(one.locator("[data-act=sure]")).to_contain_text("None above 0.98: look lower")
+        expect(one.locator("[data-act=sure]")).to_be_enabled()
         page.keyboard.press("e")
         field = one.locator(".editor input")
+        expect(field).to_have_attribute("placeholder", "such as 800 MHz; kept in Hz")
         field.fill("900 KiB")
         expect(one.locator(".editor .wrong")).to_contain_text("a frequency in Hz is expected")
         page.keyboard.press("Enter")
@@ -83,6 +86,10 @@ def test_two_windows_do_not_overwrite_each_other_and_a_restart_loses_nothing(stu
         expect(one.locator(".editor .said")).to_have_text("The spec will hold 900 MHz")
         page.keyboard.press("Enter")
         expect(one.locator(".figures")).to_contain_text("3 of 4 confirmed")
+        expect(one.locator("[data-act=sure]")).to_be_disabled()
+        expect(one.locator("[data-act=sure]")).to_have_attribute("title", "Nothing open is above 0.80.")
+        page.keyboard.press("s")
+        expect(page.get_by_role("dialog")).to_have_count(0)
 
         page.keyboard.press("?")
         keys = page.get_by_role("dialog", name="Keys")

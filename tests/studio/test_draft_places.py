@@ -51,6 +51,8 @@ def test_a_largest_size_counts_as_a_size():
         (21.999999999999996, "nm", "22 nm"),
         (2, "count", "2"),
         (-40, "degC", "-40 °C"),
+        (1, "degC", "1 °C"),
+        (1.5, "cm2", "1.5 cm²"),
         (8, "way", "8 ways"),
         (1, "way", "1 way"),
         ("0x4000", "addr", "0x4000"),
