@@ -5,7 +5,7 @@ Lower parts get here what they need from higher ones: choosing a policy gets the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def adapt(
         find_metric(objective.metric)
         check_labels(objective.metric, evaluation_samples)
     calibration: Calibration = collect_ranges(prepared.model, calibration_samples, progress)
-    reference = run_reference(prepared.model, evaluation_samples.feeds)
+    reference = run_reference(prepared.model, _told(evaluation_samples.feeds, progress))
     policy = choose(
         prepared.model,
         spec,
@@ -123,6 +123,13 @@ def adapt(
         calibration_samples=calibration_samples,
     )
     return Adapted(policy, evaluation_samples, reference)
+
+
+def _told(feeds: tuple[Feeds, ...], progress: Progress) -> Iterator[Feeds]:
+    """The feeds one by one, each told before it is run."""
+    for index, feed in enumerate(feeds):
+        progress("running the unchanged model", index, len(feeds))
+        yield feed
 
 
 def missing_ranges(

@@ -96,7 +96,7 @@ def tools_for(
         measure=lambda adapted: measure(reference, adapted, samples, metric),
         measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
-        calibrate=lambda adapted: collect_ranges(adapted, learned_from),
+        calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress),
         layers=lambda adapted: collect_layers(adapted, learned_from),
         overfull=overfull,
         progress=progress,

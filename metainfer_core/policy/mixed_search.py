@@ -98,6 +98,11 @@ def _fewest_dropped(mix: Mix, order: Sequence[Action], attempt: Callable[[Sequen
     return best
 
 
+def most_tries(count: int) -> int:
+    """Drafts that `mixed` measures at most for so many nodes: halvings in two orders, then nodes given back."""
+    return 2 * (1 + max(count - 1, 0).bit_length()) + min(count, MOST_GIVEN_BACK)
+
+
 def savings_by_node(before: Estimate, after: Estimate) -> dict[str, float]:
     """Node to the time that it takes less afterwards; to the bytes that it moves less where a time is not known."""
     timed = all(call.time is not None for estimate in (before, after) for call in estimate.calls)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from metainfer_core.actions.action import Action, Refusal
@@ -23,11 +24,16 @@ class Refiner:
     """Node id to what the layer reads."""
     _known: dict[str, Action | Refusal] = field(default_factory=dict)
 
-    def refined(self, draft: Draft) -> Draft:
+    def refined(
+        self, draft: Draft, progress: Callable[[str, int, int], None] = lambda step, done, total: None
+    ) -> Draft:
         """A branch of a quantized draft with the actions that lessen errors on held-out samples."""
         refined = draft.branch()
+        quantized = [action for action in draft.actions if action.kind == "quantize"]
+        done, total = itertools.count(), len(REFINING) * len(quantized)
         for kind in REFINING:
-            for action in [action for action in draft.actions if action.kind == "quantize"]:
+            for action in quantized:
+                progress("mending what rounding does", next(done), total)
                 proposed = self._proposed(kind, refined, action)
                 refined.take([proposed] if proposed is not None else [])
         return refined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ from metainfer_core.policy.integer_search import (
 )
 from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
-from metainfer_core.policy.mixed_search import Mix, mixed, savings_by_node
+from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, savings_by_node
 from metainfer_core.policy.objective import Objective, Precision, shortfalls, worst_sqnr_db
 from metainfer_core.policy.placing import Overfull, place_what_fits
 from metainfer_core.policy.policy import Policy
@@ -99,16 +100,23 @@ def search(
     start = Draft(model.clone(), spec, calibration)
     structural, effects = _structural(start, objective, tools, bound)
     plain = _without_integer_padding(start, structural)
+    if objective.precision is Precision.FP16 or objective.weight_bits:
+        tools.progress("trying narrower floats", 0, 0)
     narrow = narrow_floats(structural, objective, tools.measure, tools.calibrate)
     plain.take(narrow.kept or plain.propose("keep_float"))
-    candidates = [_candidate("float32", plain, objective, tools)]
-    candidates += [_candidate(name, draft, objective, tools) for name, draft in narrow.drafts]
+    floats = [("float32", plain), *narrow.drafts]
+    candidates = []
+    for index, (called, draft) in enumerate(floats):
+        tools.progress("measuring in floats", index, len(floats))
+        candidates.append(_candidate(called, draft, objective, tools))
     against_integers = narrow.refusals
+    numeric: dict[Action, Measured] = {}
     if objective.precision is Precision.INT8:
         found, numeric, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
     ranked = rank(candidates, objective)
     final, stages = _settle(start, ranked[0].draft, tools)
+    tools.progress("measuring all actions together", 0, 0)
     together = measured(tools.measure, final.finished())
     effects |= {action.id: numeric[action] for action in final.actions if action in numeric}
     known = {action_id: effect for action_id, effect in effects.items() if isinstance(effect, Effect)}
@@ -136,7 +144,8 @@ def _structural(
     """All structural actions that keep their promise, and what each does to the outputs alone."""
     draft = start.branch()
     draft.take(bound)
-    for name in STRUCTURAL:
+    for index, name in enumerate(STRUCTURAL):
+        tools.progress("proposing structural actions", index, len(STRUCTURAL))
         draft.take(_wanted(draft.propose(name), objective))
     effects: dict[str, Measured] = {}
     broken: dict[str, str] = {}
@@ -232,6 +241,7 @@ def _integer_candidates(
     """
     base = structural.branch()
     base.calibration = with_new_tensors(structural, tools.calibrate)
+    tools.progress("reading what each layer sees", 0, 0)
     layers = {} if objective.fast else tools.layers(structural.branch().finished())
     base.calibration = with_layer_ranges(structural.branch().finished(), layers, base.calibration)
     refiner = Refiner(layers)
@@ -253,8 +263,9 @@ def _integer_candidates(
         candidates += [candidate for _, candidate in found]
         words = ""
         if not objective.fast:
-            tools.progress("mending what rounding does", 0, 1)
-            mended = _candidate(f"{variant.name}{MENDED}", refiner.refined(best.draft), objective, tools)
+            refined = refiner.refined(best.draft, tools.progress)
+            tools.progress("measuring the mended rounding", 0, 0)
+            mended = _candidate(f"{variant.name}{MENDED}", refined, objective, tools)
             if _accuracy(mended) > _accuracy(best):
                 candidates.append(mended)
                 best, words = mended, MENDED
@@ -267,7 +278,6 @@ def _integer_candidates(
                 effects[action] = alone(variant.base(base), action, tools.measure_alone)
         own = {action.id: effects[action] for action in actions}
         if best.broken:
-            tools.progress("searching what stays float", 0, 1)
             together: Measured = best.effect if best.effect is not None else best.broken[0]
             draft, effect = _mixed(variant, base, best, own, together, refiner if words else None, objective, tools)
             candidates.append(_candidate(f"mixed, {variant.name}{words}", draft, objective, tools, effect))
@@ -285,6 +295,8 @@ def _mixed(
     tools: Tools,
 ) -> tuple[Draft, Measured]:
     """The cheapest mix of INT8 and float within the budget, mended like the best candidate was."""
+    actions = integer_actions(best.draft)
+    tries, tried = most_tries(len(actions)), itertools.count()
 
     def build(dropped: Mapping[str, Reason]) -> Draft:
         draft = quantized(variant.base(base), variant.params, dropped)
@@ -294,9 +306,13 @@ def _mixed(
         estimate = tools.price(draft.branch().finished())
         return estimate.total.typical if estimate.total is not None else float(sum(estimate.bytes_by_memory.values()))
 
-    actions = integer_actions(best.draft)
     nothing = tools.price(build({action.nodes[0]: Reason(claim="to compare") for action in actions}).finished())
-    mix = Mix(build, lambda draft: measured(tools.measure, draft.branch().finished()), price, objective)
+
+    def measure(draft: Draft) -> Measured:
+        tools.progress("searching what stays float", next(tried), tries)
+        return measured(tools.measure, draft.branch().finished())
+
+    mix = Mix(build, measure, price, objective)
     return mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
 
 

@@ -105,12 +105,15 @@ def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet
     count = len(samples.feeds)
     tensors = run_every_tensor(model, samples.feeds)
     for index, (feed, outputs) in enumerate(zip(samples.feeds, tensors, strict=True)):
-        progress("calibrating", index + 1, count)
+        progress("calibrating", index, count)
         for name, array in (*feed.items(), *outputs.items()):
             if array.dtype.kind == "f" and array.size:
                 seen.setdefault(name, _Seen()).take(array, is_held_out=index % HELD_OUT == HELD_OUT - 1)
     bounded = {name: found for name, found in sorted(seen.items()) if found.is_bounded}
-    chosen = {name: found.chosen() for name, found in bounded.items()}
+    chosen = {}
+    for index, (name, found) in enumerate(bounded.items()):
+        progress("choosing ranges", index, len(bounded))
+        chosen[name] = found.chosen()
     return Calibration(
         data=samples.label,
         data_digest=samples.digest,

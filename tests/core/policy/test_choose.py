@@ -15,6 +15,7 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.lower import lower
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose, predict
+from metainfer_core.policy.mixed_search import most_tries
 from metainfer_core.policy.objective import Objective, Precision, SearchMode, worst_sqnr_db
 from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -268,9 +269,10 @@ def test_same_bytes_in_a_fresh_process_with_another_hash_seed(tmp_path: Path) ->
 
 
 def test_progress_is_told() -> None:
-    model = model_of(BLOCK)
+    """Every part that runs the model tells its own step and, where it is known, how much of it is done."""
+    model = model_of(CANCEL)
     samples = random_samples(model)
-    told: list[str] = []
+    told: list[tuple[str, int, int]] = []
     choose(
         model,
         chip(),
@@ -278,6 +280,21 @@ def test_progress_is_told() -> None:
         samples,
         run_reference(model, samples.feeds),
         Objective(),
-        lambda step, done, total: told.append(step),
+        lambda step, done, total: told.append((step, done, total)),
     )
-    assert {"measuring structural actions", "measuring INT8 variants", "measuring INT8 node by node"} <= set(told)
+    assert list(dict.fromkeys(step for step, _, _ in told)) == [
+        "proposing structural actions",
+        "measuring in floats",
+        "reading what each layer sees",
+        "measuring INT8 variants",
+        "mending what rounding does",
+        "measuring the mended rounding",
+        "measuring INT8 node by node",
+        "searching what stays float",
+        "pricing",
+        "measuring all actions together",
+    ]
+    mended = [(done, total) for step, done, total in told if step == "mending what rounding does"]
+    assert mended == [(done, 10) for done in range(10)]
+    tried = [(done, total) for step, done, total in told if step == "searching what stays float"]
+    assert tried == [(done, most_tries(5)) for done in range(7)]

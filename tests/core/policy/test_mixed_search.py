@@ -14,7 +14,7 @@ from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.mixed_search import Mix, mixed, savings_by_node
+from metainfer_core.policy.mixed_search import MOST_GIVEN_BACK, Mix, mixed, most_tries, savings_by_node
 from metainfer_core.policy.objective import Objective
 
 EMPTY = model_of("m (float[1] x) => (float[1] y) { [r] y = Relu (x) }")
@@ -88,6 +88,17 @@ def test_what_was_dropped_for_nothing_comes_back() -> None:
 def test_if_nothing_fits_all_stays_float() -> None:
     world = World({"a": 0.5, "b": 0.5}, {"a": 1.0, "b": 1.0})
     assert world.search(3.5) == {"a", "b"}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 9, 33])
+@pytest.mark.parametrize("min_sqnr_db", [3.5, 12.0, 20.0, 30.0])
+def test_no_more_is_measured_than_is_said(count: int, min_sqnr_db: float) -> None:
+    names = [f"layer{index}" for index in range(count)]
+    noise = {name: 0.001 * (1 + 7 * index % 11) for index, name in enumerate(names)}
+    world = World(noise, {name: 1.0 + 5 * index % 13 for index, name in enumerate(names)})
+    world.search(min_sqnr_db)
+    assert 1 <= world.measured <= most_tries(count)
+    assert most_tries(count) == 2 * (1 + int(np.ceil(np.log2(count)))) + min(count, MOST_GIVEN_BACK)
 
 
 def test_savings_are_times_where_all_are_known() -> None:
