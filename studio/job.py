@@ -91,27 +91,40 @@ def _take_place(source: Path, target: Path) -> None:
 
 
 class _Progress:
-    """The last sign of progress, written a few times a second at most."""
+    """The last sign of progress, written a few times a second at most; the last of many is written soon after."""
 
     def __init__(self, folder: Path, begin: float) -> None:
         self._path = folder / "progress.json"
-        self._said: dict[str, object] = {"step": "", "done": 0, "total": 0, "started": begin, "step_started": begin}
+        self._said: dict[str, object] = {"step": "", "done": 0, "total": 0}
+        self._said |= {"started": begin, "step_started": begin, "told": begin}
         self._written = 0.0
+        self._lock = threading.RLock()
+        self._later: threading.Timer | None = None
         self.write()
 
     def say(self, step: str, done: int, total: int) -> None:
-        if step != self._said["step"]:
-            self._said["step_started"] = time.time()
-        self._said |= {"step": step, "done": done, "total": total}
-        if time.monotonic() - self._written > _WRITE_EVERY_SECONDS:
-            self.write()
+        with self._lock:
+            now = time.time()
+            if step != self._said["step"]:
+                self._said["step_started"] = now
+            self._said |= {"step": step, "done": done, "total": total, "told": now}
+            if time.monotonic() - self._written > _WRITE_EVERY_SECONDS:
+                self.write()
+            elif self._later is None:  # nothing may follow for minutes, so that this one must not be lost
+                self._later = threading.Timer(_WRITE_EVERY_SECONDS, self.write)
+                self._later.daemon = True
+                self._later.start()
 
     def write(self) -> None:
-        temporary = self._path.with_suffix(".tmp")
-        with contextlib.suppress(OSError):  # the command goes on, though a full disk takes no sign of it
-            temporary.write_text(json.dumps(self._said))
-            os.replace(temporary, self._path)
-        self._written = time.monotonic()
+        with self._lock:
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
+            temporary = self._path.with_suffix(".tmp")
+            with contextlib.suppress(OSError):  # the command goes on, though a full disk takes no sign of it
+                temporary.write_text(json.dumps(self._said))
+                os.replace(temporary, self._path)
+            self._written = time.monotonic()
 
 
 def _follow(stderr: IO[bytes], progress: _Progress) -> None:

@@ -75,7 +75,7 @@ class Job:
     """0 where the number of steps is not known."""
     seconds: float = 0.0
     seconds_left: float | None = None
-    """Of the current step, at its pace so far; None where that is not known."""
+    """Of the current step, at its pace up to its last report; None where that is not known, or has proved wrong."""
     exit_status: int | None = None
     error: Told | None = None
 
@@ -182,7 +182,9 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
         found,
         state="running",
         seconds=max(0.0, now - float(progress["started"])),
-        seconds_left=_left(found.done, found.total, now - float(progress["step_started"])),
+        seconds_left=_left(
+            found.done, found.total, float(progress["step_started"]), float(progress.get("told", 0)), now
+        ),
     )
 
 
@@ -210,8 +212,12 @@ def _why_lost(folder: Path) -> str:
     return "Its process was killed, or the machine was restarted."
 
 
-def _left(done: int, total: int, seconds: float) -> float | None:
-    return seconds * (total - done) / done if 0 < done <= total and seconds > 0 else None
+def _left(done: int, total: int, begin: float, told: float, now: float) -> float | None:
+    """Seconds that a step still takes; None where nothing was reported for longer than was said to be left."""
+    if not 0 < done <= total or told <= begin:
+        return None
+    left = (told - begin) * (total - done) / done - (now - told)
+    return left if left > 0 else None
 
 
 def _ended(found: Job, status: int, seconds: float) -> Job:

@@ -63,6 +63,31 @@ def test_progress_and_time_left_at_the_pace_of_the_step(tmp_path, script):
     assert (cancelled.state, cancelled.step, cancelled.done) == ("cancelled", "reading pages", 3)
 
 
+@pytest.mark.parametrize(
+    ("done", "total", "begin", "told", "now", "left"),
+    [
+        (10, 40, 100.0, 120.0, 120.0, 60.0),
+        (10, 40, 100.0, 120.0, 150.0, 30.0),  # it runs down while nothing is reported
+        (31, 32, 100.0, 162.0, 165.0, None),  # 2 s were said to be left, 3 s ago
+        (32, 32, 100.0, 164.0, 164.0, None),
+        (0, 32, 100.0, 100.0, 130.0, None),
+        (1, 32, 100.0, 100.0, 130.0, None),  # no pace is known yet
+    ],
+)
+def test_time_left_is_dropped_when_it_has_proved_wrong(done, total, begin, told, now, left):
+    assert jobs._left(done, total, begin, told, now) == left
+
+
+def test_the_last_of_many_reports_is_written_though_nothing_follows(tmp_path):
+    progress = runner._Progress(tmp_path, time.time())
+    for done in range(33):
+        progress.say("calibrating", done, 32)
+    end = time.monotonic() + 10
+    while jobs._plain(tmp_path / "progress.json")["done"] != 32:
+        assert time.monotonic() < end, jobs._plain(tmp_path / "progress.json")
+        time.sleep(0.02)
+
+
 def test_cancel_kills_the_whole_group_even_when_it_does_not_listen(tmp_path, script, monkeypatch):
     monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.3)
     child = tmp_path / "child"
