@@ -11,7 +11,7 @@ from metainfer_core.errors import MetaInferError
 from studio.address import text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.job_view import job_list
-from studio.jobs import Order, jobs, start
+from studio.jobs import Job, Order, jobs, start
 from studio.markup import draw, draw_style
 from studio.plain_words import error_words
 from studio.policies import SpecChoice, subject
@@ -51,7 +51,7 @@ def main() -> None:
         _start(model, spec, (*arguments, "--output", str(output)), is_gone)
     draw_take_over(model, spec, calibration, evaluation)
     job_list(("adapt",), (_name(model),), limit=1)
-    _outcome(output)
+    _outcome(output, spec)
 
 
 def _say_what_is_missing(model: Path | None, spec: SpecChoice | None) -> None:
@@ -133,7 +133,8 @@ def _start(model: Path, spec: SpecChoice, arguments: Sequence[str], is_gone: boo
             st.rerun()
 
 
-def _outcome(output: Path) -> None:
+def _outcome(output: Path, spec: SpecChoice) -> None:
+    """The policy that stands there, called the earlier one where a search began after it was written."""
     if not output.is_file():
         draw("adapt_empty")
         return
@@ -142,11 +143,24 @@ def _outcome(output: Path) -> None:
     except MetaInferError as error:
         st.error(error_words(error))
         return
+    newest = _newer_job(output)
+    if newest is not None:
+        st.caption(text("adapt_earlier_open" if newest.is_open else "adapt_earlier"))
+    label = text("adapt_review" if newest is None else "adapt_review_earlier", count=len(policy.actions))
     st.page_link(
-        "pages/review.py", label=text("adapt_review", count=len(policy.actions)), icon=":material/rate_review:",
+        "pages/review.py", label=label, icon=":material/rate_review:",
         query_params={"policy": _name(output)},
     )  # fmt: skip
-    draw_proposals(policy)
+    draw_proposals(policy, spec)
+
+
+def _newer_job(output: Path) -> Job | None:
+    """The newest search for this policy, where it began after the policy was written and has not written another."""
+    newest = next((job for job in jobs() if job.order.kind == "adapt" and str(output) in job.order.arguments), None)
+    if newest is None or newest.state == "done":
+        return None
+    began = (newest.folder / "order.json").stat().st_mtime_ns
+    return newest if output.stat().st_mtime_ns < began else None
 
 
 def _data(label: str, word: str, key: str, help_text: str) -> Path | None:

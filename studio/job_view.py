@@ -9,6 +9,7 @@ import streamlit as st
 
 from metainfer_core.explain.sizes import sized_text
 from studio.core_words import core_words
+from studio.field_names import with_field_names
 from studio.jobs import Job, cancel, jobs
 from studio.plain_words import plain_words
 from studio.texts import text
@@ -75,10 +76,10 @@ def job_line(job: Job) -> None:
             st.progress(min(1.0, job.done / job.total) if job.total else 0.0)
             st.caption(progress_sentence(job))
         elif job.error:
-            st.error(plain_words(sized_text(core_words(_without_quarantine(job.error.what)))), icon=":material/error:")
+            st.error(plain_words(_said(job, job.error.what)), icon=":material/error:")
             for sentence in (job.error.why, job.error.fix):
                 if sentence:
-                    st.text(sized_text(core_words(_without_quarantine(sentence))))
+                    st.text(_said(job, sentence))
 
 
 def progress_sentence(job: Job) -> str:
@@ -92,6 +93,11 @@ def progress_sentence(job: Job) -> str:
     if job.seconds_left is not None and job.done < job.total:
         parts.append(text("job_left", time=duration(job.seconds_left)))
     return " · ".join(parts)
+
+
+def _said(job: Job, sentence: str) -> str:
+    """What a command said of an error, as the reader of a screen reads it."""
+    return with_field_names(sized_text(core_words(_without_quarantine(sentence))), job.order.kind)
 
 
 def _without_quarantine(words: str) -> str:

@@ -15,23 +15,27 @@ from studio.core_words import core_words
 from studio.figures import microseconds, short_words, shortened
 from studio.marks import risk_mark
 from studio.markup import draw
+from studio.missing_values import draw_missing, told_plainly
 from studio.pictures_effect import pareto_picture
 from studio.pictures_tab import show
+from studio.policies import SpecChoice
 from studio.review_rows import RISKS, title
 from studio.texts import text
 
 TABLE_HEIGHT = 420
 
 
-def draw_proposals(policy: Policy) -> None:
-    """Shows all of it."""
+def draw_proposals(policy: Policy, on: SpecChoice) -> None:
+    """Shows all of it; what the prediction lacks can be given to the spec `on`."""
     levels = Counter[str](risk_level(action) for action in policy.actions)
     draw(
         "candidates",
         policy=policy,
+        warnings=told_plainly(policy.warnings),
         levels=[(level, levels[level]) for level in RISKS if levels[level]],
         candidates=[dict(candidate) for candidate in policy.candidates],
     )
+    draw_missing(policy, on)
     proposed, refused, candidates = st.tabs(
         [
             text("adapt_proposed", count=len(policy.actions)),

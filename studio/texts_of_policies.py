@@ -32,6 +32,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
         "en": "The model that this policy was made for is not in the workspace, so overrides cannot be checked."
     },
     "unknown": {"en": "unknown"},
+    "field": {"en": "“{field}”"},
+    "value_in_field": {"en": "{value} in “{field}”"},
     # Adapt
     "adapt_alone": {"en": "Measure each action alone too"},
     "adapt_alone_help": {"en": "Tells which action costs how much accuracy. It takes several times as long."},
@@ -79,6 +81,25 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "adapt_refused": {"en": "Refused {count}"},
     "adapt_refused_none": {"en": "Nothing was refused."},
     "adapt_review": {"en": "Review these {count} actions"},
+    "adapt_review_earlier": {"en": "Review the earlier policy, {count} actions"},
+    "adapt_earlier": {"en": "No new policy came of the last search. What follows is the earlier one."},
+    "adapt_earlier_open": {"en": "The search is not over. What follows is the earlier policy."},
+    "missing_bandwidth_gbps": {"en": "how many bytes a second {unit} delivers ({path})"},
+    "missing_clock_hz": {"en": "how fast the clock of {unit} is ({path})"},
+    "missing_example": {"en": "such as {example}; empty: it stays unknown"},
+    "missing_give": {"en": "Give what the prediction lacks"},
+    "missing_given": {"en": "The chosen spec says by now what the prediction lacked. Propose a policy again."},
+    "missing_in_part": {"en": "The predicted time leaves something out: the spec does not say {what}."},
+    "missing_latency_cycles": {"en": "how many cycles {unit} takes to answer ({path})"},
+    "missing_launch_overhead_us": {"en": "how long starting work on {unit} takes ({path})"},
+    "missing_macs_per_cycle": {"en": "how many multiply-accumulates in {data_type} {unit} does a cycle ({path})"},
+    "missing_no_time": {
+        "en": "The time on the chip cannot be predicted: the spec does not say {what}. Candidates are ranked by the "
+        "bytes they move."
+    },
+    "missing_reason": {"en": "Where you have it from; it is kept as assumed"},
+    "missing_reason_example": {"en": "such as: measured on the board, or told by the vendor"},
+    "missing_save": {"en": "Save as version {version} of the spec"},
     "adapt_shapes": {"en": "Input shapes, where the model leaves them open"},
     "adapt_shapes_help": {
         "en": "Such as x=[1,3,224,224]; several with spaces between. Filled in from the data's shape."
