@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 from pathlib import Path
 
 import streamlit as st
@@ -16,14 +16,22 @@ from studio.manual_keeping import draw_keeping
 from studio.plain_words import error_words, plain_words
 from studio.session import person
 from studio.texts import text
-from studio.uploads import ENDINGS, UPLOAD_LIMIT_MEGABYTES, check_upload, read_into_draft, take_in
+from studio.unread import discard_unread, read_again, unread_manuals, unread_uploads
+from studio.uploads import (
+    ENDINGS,
+    UPLOAD_LIMIT_MEGABYTES,
+    check_upload,
+    chip_from_name,
+    discard,
+    read_into_draft,
+    take_in,
+)
 from studio.workspace import WorkspaceFile, workspace_files
 
 OFFERED = [*ENDINGS, "application/pdf"]
 """What the browser offers to choose. With a media type in it Streamlit leaves the names to us: it would break the page
 off at a name that no browser sends, where `check_upload` says what is wrong with it.
 """
-_ABOUT_THE_DOCUMENT = re.compile(r"data|sheet|datasheet|ds|trm|manual|reference|technical|user|guide|brief|rev\w*|en")
 
 
 def draw() -> None:
@@ -32,15 +40,16 @@ def draw() -> None:
     files = workspace_files()
     manuals = [file for file in files if file.kind == "manual"]
     drafts = [file for file in files if file.kind == "draft"]
-    _give(manuals)
+    _give(manuals, drafts)
     job_list(("ingest",))
     _growing()
+    _unread()
     _drafts(drafts, bool(manuals))
     _corrections()
     draw_keeping(manuals, person())
 
 
-def _give(manuals: list[WorkspaceFile]) -> None:
+def _give(manuals: list[WorkspaceFile], drafts: list[WorkspaceFile]) -> None:
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         with left:
@@ -53,17 +62,19 @@ def _give(manuals: list[WorkspaceFile]) -> None:
                 help=text("manuals_upload_help"),
             )
         with right:
+            box = f"chosen-{st.session_state.get('batch', 0)}"
+            _preselect(box, unread_manuals(manuals, drafts), bool(uploaded))
             chosen = st.multiselect(
                 text("manuals_choose"),
                 manuals,
                 format_func=lambda file: file.name,
-                key=f"chosen-{st.session_state.get('batch', 0)}",
+                key=box,
                 placeholder=text("manuals_choose_hint") if manuals else text("manuals_none"),
                 disabled=not manuals,
             )
         names = [file.name for file in uploaded] + [file.name for file in chosen]
         chip = st.text_input(
-            text("manuals_chip"), value=_chip_of(names[0]) if names else "", max_chars=60, key=f"chip-{names[:1]}"
+            text("manuals_chip"), value=chip_from_name(names[0]) if names else "", max_chars=60, key=f"chip-{names[:1]}"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             pressed = st.button(
@@ -72,28 +83,56 @@ def _give(manuals: list[WorkspaceFile]) -> None:
             if not names:
                 st.caption(text("manuals_read_first"))
         if pressed:
+            kept: list[Path] = []
             try:
                 for file in uploaded:  # all are looked at before one is kept
                     check_upload(file.name, file.getvalue())
-                kept = [take_in(file.name, file.getvalue()) for file in uploaded]
+                kept.extend(take_in(file.name, file.getvalue()) for file in uploaded)
                 read_into_draft(chip, [file.path for file in chosen], kept, person())
             except MetaInferError as error:
                 st.error(error_words(error))
+                for path in kept:  # they are still in the box; what cannot be deleted is listed as unread
+                    with contextlib.suppress(MetaInferError):
+                        discard(path)
             else:
                 st.session_state["batch"] = st.session_state.get("batch", 0) + 1  # the boxes are empty again
                 st.rerun()
 
 
-def _chip_of(name: str) -> str:
-    """A first guess of the chip's name from a document's: `RK3588 Datasheet v1.4.pdf` is about rk3588."""
-    stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
-    words = [word for word in re.split(r"[^0-9a-z]+", stem) if word]
-    kept: list[str] = []
-    for word in words:
-        if kept and _ABOUT_THE_DOCUMENT.fullmatch(word):
-            break
-        kept.append(word)
-    return "_".join(kept[:4])[:60]
+def _preselect(key: str, unread: list[WorkspaceFile], is_uploading: bool) -> None:
+    """Chooses the one manual that is unread; it makes way for an upload, which is read alone unless people say so."""
+    offered = f"offered-{key}"
+    if key not in st.session_state:
+        st.session_state[key] = unread if len(unread) == 1 and not is_uploading else []
+        st.session_state[offered] = bool(st.session_state[key])
+    elif is_uploading and st.session_state.pop(offered, False):
+        st.session_state[key] = []
+
+
+def _unread() -> None:
+    """Uploads whose reading did not end: read again, or discarded."""
+    found = unread_uploads()
+    if not found:
+        return
+    st.header(text("unread"))
+    st.caption(text("unread_hint"))
+    for each in found:
+        key = each.uploads[0].parent.name
+        with st.container(border=True, horizontal=True, vertical_alignment="bottom", key=f"unread-{key}"):
+            st.text(each.names)
+            chip = st.text_input(text("manuals_chip"), value=each.chip, max_chars=60, key=f"unread-chip-{key}")
+            again = st.button(text("unread_again"), icon=":material/replay:", key=f"again-{key}")
+            gone = st.button(text("unread_discard"), icon=":material/delete:", key=f"discard-{key}")
+        if again or gone:
+            try:
+                if again:
+                    read_again(each, chip, person())
+                else:
+                    discard_unread(each)
+            except MetaInferError as error:
+                st.error(error_words(error))
+            else:
+                st.rerun()
 
 
 def _corrections() -> None:

@@ -39,6 +39,10 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
         "limited process "
         "has read it."
     },
+    "unread": {"en": "Uploaded, not read"},
+    "unread_again": {"en": "Read it again"},
+    "unread_discard": {"en": "Discard"},
+    "unread_hint": {"en": "Kept apart until it has been read. It need not be uploaded again."},
     # Confirm
     "confirm_draft": {"en": "Draft"},
     "confirm_empty": {

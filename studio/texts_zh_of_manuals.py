@@ -32,6 +32,10 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "manuals_upload_help": (
         "PDF、寄存器表格（.xlsx、.csv）、CMSIS-SVD 或设备树。文件先由受限进程读取，此前不会被任何程序打开。"
     ),
+    "unread": "已上传，未读取",
+    "unread_again": "重新读取",
+    "unread_discard": "丢弃",
+    "unread_hint": "读取完成前单独保存，无需再次上传。",
     # Confirm
     "confirm_draft": "草稿",
     "confirm_empty": "没有可确认的草稿。请先读取芯片手册：其数值会与所在页面并排显示在这里。",

@@ -21,6 +21,7 @@ UPLOAD_LIMIT_MEGABYTES = 256
 """Of one file that comes through the browser, which the server holds in memory; what lies in the workspace may have
 twice as much.
 """
+_ABOUT_THE_DOCUMENT = re.compile(r"data|sheet|datasheet|ds|trm|manual|reference|technical|user|guide|brief|rev\w*|en")
 _CHIP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
 
 
@@ -31,6 +32,31 @@ def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
     path = hidden_folder("quarantine", workspace) / secrets.token_hex(8) / f"{safe_stem(stem)}.{ending.lower()}"
     write_bytes(path, data, "upload", mode=0o600)
     return path
+
+
+def discard(upload: Path, workspace: Path | None = None) -> None:
+    """Deletes an upload from quarantine, and from nowhere else; raises InputError where it cannot be deleted."""
+    if upload.parent.parent != hidden_folder("quarantine", workspace):
+        raise InputError(f"{upload.name}: this is no upload.", fix="Delete the file in its folder.")
+    try:
+        upload.unlink(missing_ok=True)
+        upload.parent.rmdir()
+    except OSError as error:
+        raise InputError(
+            f"{upload.name}: this upload cannot be deleted.", f"{error.strerror}.", "Make the workspace writable."
+        ) from error
+
+
+def chip_from_name(name: str) -> str:
+    """A first guess of the chip's name from a document's: `RK3588 Datasheet v1.4.pdf` is about rk3588."""
+    stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
+    words = [word for word in re.split(r"[^0-9a-z]+", stem) if word]
+    kept: list[str] = []
+    for word in words:
+        if kept and _ABOUT_THE_DOCUMENT.fullmatch(word):
+            break
+        kept.append(word)
+    return "_".join(kept[:4])[:60]
 
 
 def safe_stem(stem: str) -> str:

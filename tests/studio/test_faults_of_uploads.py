@@ -47,7 +47,7 @@ def upload(page, name, data):
 
 
 def press_read(page):
-    button = page.get_by_role("button", name=text("manuals_read"))
+    button = page.get_by_role("button", name=text("manuals_read"), exact=True)
     expect(button).to_be_enabled()
     settled(page)
     button.click()
@@ -111,7 +111,7 @@ def test_fault_14_a_name_that_a_hand_made_request_gives(studio, page, name, word
 
 def test_fault_14_a_file_of_300_mb_is_refused_before_it_is_sent(studio, page):
     upload(page, "manual.pdf", b"%PDF-1.7\n")
-    press_name = page.get_by_role("button", name=text("manuals_read"))
+    press_name = page.get_by_role("button", name=text("manuals_read"), exact=True)
     expect(press_name).to_be_enabled()
     (address,) = {url for url in page.asked if "/_stcore/upload_file/" in url}
     (cookie,) = [each for each in page.context.cookies() if each["name"] == "_streamlit_xsrf"]
