@@ -96,7 +96,7 @@ def draw_missing(policy: Policy, choice: SpecChoice) -> None:
     with st.expander(text("missing_give"), icon=":material/edit:"), st.form("missing", border=False):
         given = {
             path: st.text_input(
-                plain_words(phrase(path)), key=f"missing-{path}", max_chars=80,
+                plain_words(_capital(phrase(path))), key=f"missing-{path}", max_chars=80,
                 placeholder=text("missing_example", example=_EXAMPLES[_key(path) or ""]),
             )
             for path in paths
@@ -113,6 +113,10 @@ def draw_missing(policy: Policy, choice: SpecChoice) -> None:
         return
     st.query_params["spec"] = short_reference(str(saved.path))
     st.rerun()
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _key(path: str) -> str | None:

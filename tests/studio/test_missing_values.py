@@ -115,6 +115,8 @@ def test_adapt_asks_for_what_is_missing_and_takes_the_new_version(tmp_path, monk
     shown = "\n".join(each.value for each in page.get("html"))
     assert f"how long starting work on npu takes ({LAUNCH})" in shown
     assert "does without" not in shown
+    label = "How long starting work on npu takes (compute_units.npu.launch_overhead_us)"
+    assert page.text_input(key=f"missing-{LAUNCH}").label.replace("\\", "") == label
     assert page.text_input(key=f"missing-{LAUNCH}").placeholder == "such as 20 us; empty: it stays unknown"
     page.session_state["person"] = "ada"
     page.text_input(key=f"missing-{LAUNCH}").set_value("20 us")
