@@ -31,6 +31,7 @@ def draw_card(review: ActionReview, spec: HardwareSpec | None, calibration: str)
         sentence=action.sentence or (explanation.sentence if explanation else ""),
         level=risk_level(action),
         facts=action.risk.facts if action.risk else (text("card_no_risk"),),
+        override=action.override,
         nodes=action.nodes or (action.node_id,),
         params=_params(action),
         explanation=explanation,

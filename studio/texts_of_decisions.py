@@ -31,5 +31,9 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "form_off_legal": {"en": "It can be switched off on this model and chip."},
     "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},
     "form_wait": {"en": "Change a field first: then this button can be pressed."},
+    "card_is_off": {"en": "Switched off. What follows speaks of the action as it was proposed."},
+    "card_is_changed": {
+        "en": "Overridden, see the parameters. The sentence and the effects below are those of the action as proposed."
+    },
     "form_wait_illegal": {"en": "It cannot be written while this is so."},
 }

@@ -30,4 +30,6 @@ TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "form_as_proposed_legal": "按原提议，在此模型和芯片上合法。",
     "form_wait": "请先更改某个字段，此按钮才可用。",
     "form_wait_illegal": "在此情况下无法写入。",
+    "card_is_off": "已关闭。以下内容说的是动作提出时的样子。",
+    "card_is_changed": "已覆盖，见参数一栏。以下的说明和影响都是按提出时的动作得出的。",
 }
