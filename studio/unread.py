@@ -40,7 +40,7 @@ def unread_uploads(workspace: Path | None = None) -> tuple[Unread, ...]:
     kept = sorted(hidden_folder("quarantine", workspace).glob("*/*"))
     left = {str(path): path for path in kept if not path.name.startswith(".") and path.is_file()}
     found = []
-    for job in jobs(workspace):
+    for job in sorted(jobs(workspace), key=lambda each: not each.is_open):  # jobs of one second stand in any order
         own = tuple(left.pop(name) for name in job.order.moves if name in left)
         if own and not job.is_open:
             found.append(_of_job(job, own))
