@@ -7,10 +7,14 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.compile_plan import compile_plan
+from metainfer_core.codegen.staging import as_asked
 from metainfer_core.errors import DoesNotFitError, InputError, MetaInferError, UnsupportedError
 from metainfer_core.graph.load import load_model
 from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.npu.device import devices
+from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.policy.apply import apply_line, finish
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -77,13 +81,14 @@ def buildable_on(model_path: Path, spec: HardwareSpec) -> Buildable:
                 "Override these actions so that they can be done, and have that reviewed: "
                 f"{', '.join(action_id for action_id in found if action_id) or 'the policy as a whole'}.",
             )
-        compile_plan(lowered, spec)
+        is_fed = any(step.kernel == TRANSFER for step in lowered.program.steps)
+        compile_plan(lowered, spec, tuple(devices(spec).values()) if is_fed else ())
 
     return check
 
 
 def _tried(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> tuple[Mapping[str, str], Lowered | None]:
-    """The faults, or what the policy makes of the model."""
+    """The faults, or what the policy makes of the model, with the tiles and early transfers that it asks for."""
     working = prepared.clone()
     found: dict[str, str] = {}
     for line in policy.actions:
@@ -95,7 +100,7 @@ def _tried(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> tuple[Mapp
         return found, None
     try:
         finish(working, spec)
-        lowered = lower(working)
+        lowered = as_asked(lower(working), spec, asked_of(working))
         for each in foreseen_differences(prepared, spec, policy, lowered.program):
             where = f"{each.action or 'The policy'}: {each.node_id} would be {each.realised}"
             found.setdefault(each.action, f"{where}; the policy says: {each.approved}.")

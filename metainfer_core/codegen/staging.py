@@ -39,3 +39,10 @@ def staged_plan(lowered: Lowered, spec: HardwareSpec, asked: Asked, everywhere: 
             continue  # the planner needs more room than the sum of what is alive; fewer tensors stay
     staged = stage(lowered, spec, asked, everywhere, shares[-1])
     return staged, compile_plan(staged, spec, fed)
+
+
+def as_asked(lowered: Lowered, spec: HardwareSpec, asked: Asked) -> Lowered:
+    """The program with the tiles and early transfers that actions ask for, on a target that stages nothing else."""
+    if not (asked.tiles or asked.ahead):
+        return lowered
+    return stage(lowered, spec, asked, False, RESIDENT_SHARES[-1])

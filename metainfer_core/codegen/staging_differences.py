@@ -42,7 +42,7 @@ def not_early(action: Action, built: RealisedGraph) -> Iterator[Difference]:
     """Some operand of the node is brought before the step that its unit computes before it."""
     node = action.nodes[0]
     if node not in _served_early(built):
-        yield _difference(action, node, "its operands are brought while the step before computes", "each waits for it")
+        yield _difference(action, node, "given its operands while the step before computes", "kept waiting for them")
 
 
 def unapproved_staging(actions: Sequence[Action], built: RealisedGraph) -> Iterator[Difference]:

@@ -73,7 +73,7 @@ def test_an_approved_prefetch_is_found_and_a_missing_or_unapproved_one_is_named(
     assert list(not_early(EARLY, early)) == []
     assert list(unapproved_staging([EARLY], early)) == []
     (missing,) = not_early(EARLY, in_turn)
-    assert missing.realised == "each waits for it"
+    assert missing.realised == "kept waiting for them"
     (found,) = unapproved_staging([], early)
     assert (found.node_id, found.realised) == ("c", "they are brought early")
 
