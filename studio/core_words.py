@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -41,6 +42,10 @@ class Pattern:
     def is_term(self) -> bool:
         """Whether it is a word or two that could also be somebody's name."""
         return not self.holes and len(self.literals[0].split()) <= _TERM_WORDS
+
+    def said(self, found: Mapping[str, str]) -> str:
+        """The sentence in Chinese, with these words in its holes."""
+        return _HOLE.sub(lambda hole: found[hole[1]], self.chinese)
 
     def filled(self, sentence: str) -> dict[str, str] | None:
         """What stands in the holes, or None where it is another sentence; takes time in proportion to its length."""
@@ -102,7 +107,7 @@ def in_chinese(sentence: str, is_part: bool = False) -> str:
         if found is not None:
             for hole in pattern.translated:
                 found[hole] = in_chinese(found[hole], is_part=True)
-            return _HOLE.sub(lambda hole, filled=found: filled[hole[1]], pattern.chinese)  # type: ignore[misc]
+            return pattern.said(found)
     return sentence
 
 

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from metainfer_core.actions.integer_laws import Ranges, bits_against, granularity_against, sensitivity_against
 from metainfer_core.actions.integer_operators import IntegerForm
 from metainfer_core.actions.quantize_dequantize import insert_pair, pair_of, quantize_output, quantized_constant, raw
-from metainfer_core.actions.rewiring import array_of, followers, name_of, numbers_of, set_input
+from metainfer_core.actions.rewiring import array_of, data_of, followers, name_of, numbers_of, set_input
 from metainfer_core.actions.scales import Affine, usable, weight_codes, weight_scales
 from metainfer_core.actions.units import NoUnit, limits_against, unit_for
 from metainfer_core.numerics.activations import CLAMPS
@@ -51,7 +51,7 @@ def wide_against(
     return (
         outside
         or granularity_against(spec, unit, scheme)
-        or _ranges_against((raw(target.inputs[0]), group[-1].outputs[0]), ranges)  # type: ignore[arg-type]
+        or _ranges_against((raw(data_of(target)), group[-1].outputs[0]), ranges)
         or _accumulator_against(spec, unit, target, form, scheme, ranges)
     )
 
@@ -79,11 +79,11 @@ def _accumulator_against(
     needed = bits_needed(greatest_sum(np.moveaxis(codes, form.weight_axis or 0, 0), None, LOWEST, HIGHEST))
     bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
     if bias is not None:
-        pair = pair_of(raw(target.inputs[0]))  # type: ignore[arg-type]
+        pair = pair_of(raw(data_of(target)))
         scale = (
             float(numbers_of(pair.inputs[1]))
             if pair is not None
-            else float(wide_scale(*ranges[name_of(raw(target.inputs[0]))]).scale)  # type: ignore[arg-type]
+            else float(wide_scale(*ranges[name_of(raw(data_of(target)))]).scale)
         )
         units = np.abs(bias.astype(np.float64)).reshape(-1) / (scale * scales.astype(np.float64).reshape(-1))
         needed = bits_needed((1 << (needed - 1)) + int(units.max(initial=0.0)))

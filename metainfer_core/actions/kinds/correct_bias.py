@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.actions.action import Action, Alternative, Reason
 from metainfer_core.actions.layer_inputs import Layer
 from metainfer_core.actions.quantized_layer import QuantizedLayer, quantized_layer, replace_codes
-from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.actions.rounding_kind import RoundingKind
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
@@ -26,7 +24,7 @@ class CorrectBiasParams(Value):
     """What is added to the code of each output channel's bias."""
 
 
-class CorrectBias(ActionKind):
+class CorrectBias(RoundingKind):
     """Adds to the bias of a quantized layer what rounding takes away from each of its channels on average.
 
     Rounded weights and inputs shift the mean of a channel; the shift is learned on calibration data, costs nothing at
@@ -34,33 +32,15 @@ class CorrectBias(ActionKind):
     """
 
     name = "correct_bias"
-    obligation = Obligation(why="It changes outputs on purpose: measured, and held against the accuracy budget.")
-    risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=False)
     Params = CorrectBiasParams
 
-    def __init__(self, layers: Mapping[str, Layer] | None = None) -> None:
-        """A kind that proposes for these layers, by node id; without them it proposes nothing."""
-        self.layers = dict(layers or {})
+    def proposal(self, layer: QuantizedLayer, data: Layer) -> Action | str:
+        """The action for one layer, or why its error does not become less."""
+        return _proposed(layer, data)
 
-    def propose(
-        self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
-    ) -> Iterator[Action | Refusal]:
-        """One action for each quantized layer whose error on held-out samples becomes less, or why not."""
-        for node in model.graph:
-            data = self.layers.get(str(node.name))
-            layer = quantized_layer(model, str(node.name)) if data is not None else ""
-            if data is None or isinstance(layer, str):
-                continue
-            found = _proposed(layer, data)
-            if isinstance(found, str):
-                yield Refusal(kind=self.name, nodes=(str(node.name),), reason=found)
-            else:
-                yield self.refusal(model, spec, found) or found
-
-    def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
-        """The layer must be quantized, have a bias of as many channels, and its sums must still fit."""
-        reason = _reason_against(model, spec, action)
-        return Refusal(kind=self.name, nodes=action.nodes, reason=reason) if reason else None
+    def reason_against(self, model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:
+        """Why the action is not legal, or None."""
+        return _reason_against(model, spec, action)
 
     def rewrite(self, model: ir.Model, action: Action) -> None:
         """Adds the codes to the bias."""

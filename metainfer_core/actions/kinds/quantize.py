@@ -36,6 +36,7 @@ from metainfer_core.actions.rewiring import (
     INTEGER,
     UNIT,
     array_of,
+    data_of,
     followers,
     is_float,
     name_of,
@@ -191,7 +192,7 @@ class Quantize(ActionKind):
         for value in outputs:
             affine = self._affine(params, value)
             if form.role == "same_scale":
-                source = raw(target.inputs[0])  # type: ignore[arg-type]
+                source = raw(data_of(target))
                 pair = pair_of(source)
                 affine = parameters_of(pair) if pair is not None else affine
             quantize_output(model, value, affine, target)
@@ -294,7 +295,7 @@ class Quantize(ActionKind):
         return activation_scale(low, high, params.symmetric)
 
     def _quantize_weight(self, model: ir.Model, params: QuantizeParams, target: ir.Node, form: IntegerForm) -> None:
-        source = raw(target.inputs[0])  # type: ignore[arg-type]
+        source = raw(data_of(target))
         input_scale = input_scale_of(source, params.ranges, params.symmetric)
         weight = numbers_of(target.inputs[1])
         bias = array_of(target.inputs[form.bias]) if form.bias is not None else None

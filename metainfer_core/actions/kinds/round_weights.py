@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
 
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
+from metainfer_core.actions.action import Action, Alternative, Reason
 from metainfer_core.actions.layer_inputs import Layer, as_matrix, as_weight
 from metainfer_core.actions.quantized_layer import QuantizedLayer, quantized_layer, replace_codes
-from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.actions.rounding_kind import RoundingKind
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
@@ -34,7 +33,7 @@ class RoundWeightsParams(Value):
     """Which codes move by one, in base64: gaps between them and their directions, seven bits a byte."""
 
 
-class RoundWeights(ActionKind):
+class RoundWeights(RoundingKind):
     """Rounds the weights of a quantized layer up or down so that the layer's outputs keep their values.
 
     Rounding each weight to the nearest code is best for the weight and not for the sum. Here each weight takes one of
@@ -43,33 +42,15 @@ class RoundWeights(ActionKind):
     """
 
     name = "round_weights"
-    obligation = Obligation(why="It changes outputs on purpose: measured, and held against the accuracy budget.")
-    risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=False)
     Params = RoundWeightsParams
 
-    def __init__(self, layers: Mapping[str, Layer] | None = None) -> None:
-        """A kind that proposes for these layers, by node id; without them it proposes nothing."""
-        self.layers = dict(layers or {})
+    def proposal(self, layer: QuantizedLayer, data: Layer) -> Action | str:
+        """The action for one layer, or why its error does not become less."""
+        return _proposed(layer, data)
 
-    def propose(
-        self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
-    ) -> Iterator[Action | Refusal]:
-        """One action for each quantized layer whose error on held-out samples becomes less, or why not."""
-        for node in model.graph:
-            data = self.layers.get(str(node.name))
-            layer = quantized_layer(model, str(node.name)) if data is not None else ""
-            if data is None or isinstance(layer, str):
-                continue
-            found = _proposed(layer, data)
-            if isinstance(found, str):
-                yield Refusal(kind=self.name, nodes=(str(node.name),), reason=found)
-            else:
-                yield self.refusal(model, spec, found) or found
-
-    def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
-        """The layer must be quantized, the changes must fit its weight, and its sums must still fit."""
-        reason = _reason_against(model, spec, action)
-        return Refusal(kind=self.name, nodes=action.nodes, reason=reason) if reason else None
+    def reason_against(self, model: ir.Model, spec: HardwareSpec, action: Action) -> str | None:
+        """Why the action is not legal, or None."""
+        return _reason_against(model, spec, action)
 
     def rewrite(self, model: ir.Model, action: Action) -> None:
         """Moves the codes."""
