@@ -86,7 +86,7 @@ def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refre
     assert events(studio) == before
     settled(page)
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
-    expect(page.get_by_text("text: ask aj ? or not")).to_be_visible()
+    expect(page.get_by_text("ask aj ? or not", exact=True)).to_be_visible()
     assert not list(typed.rglob("*.json"))
 
 
@@ -144,7 +144,7 @@ def test_two_browsers_do_not_overwrite_each_other(studio, page):
     expect(page.get_by_label(text("form_reason"))).to_have_value("mine")
     assert ("commented", "place@conv_2") not in events(studio)
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
-    expect(page.get_by_text("text: mine")).to_be_visible()
+    expect(page.get_by_text("mine", exact=True)).to_be_visible()
     assert events(studio)[-2:] == [("approved", "place@conv_2"), ("commented", "place@conv_2")]
 
 
