@@ -39,14 +39,14 @@ def main() -> None:
     if file_digest(package) != report.package_digest:
         st.error(text("report_other"), icon=":material/error:")
     draw("report_head", report=report)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True):  # "ignore": a run of the page would withdraw the file that was just asked for
         st.download_button(
             text("report_save"), lambda: report_html(report).encode(), f"{package.stem}.report.html",
-            mime="text/html", icon=":material/description:", key="save_report",
+            mime="text/html", icon=":material/description:", key="save_report", on_click="ignore",
         )  # fmt: skip
         st.download_button(
             text("report_package"), lambda: package.read_bytes(), package.name, icon=":material/inventory_2:",
-            key="save_package",
+            key="save_package", on_click="ignore",
         )  # fmt: skip
     draw("report_body", report=report)
     for number, arena in enumerate(report.memory):

@@ -107,7 +107,9 @@ def _what(found: Subject, review: Review) -> None:
     canonical = st.expander(text("sign_canonical"), on_change="rerun", key="canonical")
     if canonical.open:
         with canonical:
-            st.download_button(text("sign_canonical_save"), signed.body, f"{found.path.stem}.reviewed.policy")
+            st.download_button(
+                text("sign_canonical_save"), signed.body, f"{found.path.stem}.reviewed.policy", on_click="ignore"
+            )
             st.code(signed.body.decode(), language=None, wrap_lines=True, height=400)
 
 
@@ -178,7 +180,9 @@ def _bundle(found: Subject, review: Review, path: Path) -> None:
         st.error(error_words(error))
         return
     draw("bundle", name=name, bytes=len(data), verified=inspection.verified, reasons=inspection.reasons)
-    st.download_button(text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:")
+    st.download_button(
+        text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:", on_click="ignore"
+    )
     if inspection.verified is not None and found.model is not None and found.spec is not None:
         _compile(found, path)
     job_list(("compile",), (name,), limit=1)

@@ -38,11 +38,16 @@ def draw_record(found: Subject, review: Review) -> None:
             st.caption(text("record_hint", count=len(review.records)))
             name = found.path.stem
             st.download_button(
-                text("record_csv"), records_csv(review.records), f"{name}.review.csv", "text/csv", key="record_csv"
+                text("record_csv"),
+                records_csv(review.records),
+                f"{name}.review.csv",
+                "text/csv",
+                key="record_csv",
+                on_click="ignore",
             )
             st.download_button(
                 text("record_json"), records_json_lines(review.records), f"{name}.review.jsonl",
-                "application/x-ndjson", key="record_json",
+                "application/x-ndjson", key="record_json", on_click="ignore",
             )  # fmt: skip
             draw_page_button(found, review)
 

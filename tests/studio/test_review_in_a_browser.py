@@ -66,6 +66,11 @@ def test_feature_04_fast_keys_each_count_once_and_typing_fires_nothing(studio, p
     assert events(studio)[3:] == [("commented", "place@x")]
 
 
+def commented(page, words):
+    """The line of the history that says it."""
+    return page.get_by_role("listitem").filter(has_text=text("told_commented", who="ada")).filter(has_text=words)
+
+
 def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refresh(studio, page):
     before = events(studio)
     page.locator('.queue .row[data-id="place@relu_1"]').click()
@@ -86,7 +91,7 @@ def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refre
     assert events(studio) == before
     settled(page)
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
-    expect(page.get_by_text("ask aj ? or not", exact=True)).to_be_visible()
+    expect(commented(page, "ask aj ? or not")).to_be_visible()
     assert not list(typed.rglob("*.json"))
 
 
@@ -144,7 +149,7 @@ def test_two_browsers_do_not_overwrite_each_other(studio, page):
     expect(page.get_by_label(text("form_reason"))).to_have_value("mine")
     assert ("commented", "place@conv_2") not in events(studio)
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
-    expect(page.get_by_text("mine", exact=True)).to_be_visible()
+    expect(commented(page, "mine")).to_be_visible()
     assert events(studio)[-2:] == [("approved", "place@conv_2"), ("commented", "place@conv_2")]
 
 
