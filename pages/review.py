@@ -12,6 +12,7 @@ from metainfer_core.bundle.review_rules import risk_level
 from review_store.state import ReviewState
 from studio.action_card import draw_card
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
+from studio.buildable import asked, draw_checked, known
 from studio.bulk import draw_bulk
 from studio.choices import choose_subject, review_or_why_not, say_if_lost
 from studio.decisions import FORMS, take
@@ -66,8 +67,7 @@ def main() -> None:
         with top:
             draw_carry(found, review, desk, who)
             draw_bulk(found, review.state, shown, desk, who)
-            if not review.state.unreviewed:
-                _to_sign(found)
+            _to_sign(found, review, desk, who)
         draw_queue(rows(shown), desk)
         _progress(review.state)
         draw_record(found, review)
@@ -112,8 +112,8 @@ def _desk(found: Subject, who: str) -> Desk:
 def _chips(review: Review, who: str) -> Chosen:
     """Filters as chips with their counts, and the search. All of them stand in the address."""
     there, mine = counts(review.state.actions), about(review.state, review.records, who)
-    for key, known in (("risk", RISKS), ("state", STATE_SHAPES), ("kind", there["kinds"]), ("me", mine)):
-        many_from_address(key, known)
+    for key, choices in (("risk", RISKS), ("state", STATE_SHAPES), ("kind", there["kinds"]), ("me", mine)):
+        many_from_address(key, choices)
     text_from_address("q")
 
     def shown(key: str, known: Iterable[str], count: Counter[str]) -> list[str]:
@@ -163,10 +163,17 @@ def _progress(state: ReviewState) -> None:
     draw("review_progress", lines=lines, blocking=blocking)
 
 
-def _to_sign(found: Subject) -> None:
-    """What comes next, where nothing blocks it."""
+def _to_sign(found: Subject, review: Review, desk: Desk, who: str) -> None:
+    """What comes next, where nothing blocks it; what cannot be built, as soon as that is known."""
+    is_done = not review.state.unreviewed
+    checked = asked(found, review, who) if is_done else known(found, review)
+    if is_done or checked.word == "cannot":
+        draw_checked(found, review, checked, who, desk)
+    if not is_done or checked.word not in ("can", "unknown"):
+        return
     with st.container(border=True, gap="xxsmall"):
-        st.markdown(f":green[:material/check_circle:] {text('progress_done')}")
+        done = text("progress_done" if checked.word == "can" else "progress_approved")
+        st.markdown(f":green[:material/check_circle:] {done}")
         st.page_link(
             "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
             query_params={"policy": found.path.relative_to(workspace_folder()).as_posix()},

@@ -12,6 +12,7 @@ from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
+from studio.buildable import Checked, asked, draw_checked
 from studio.choices import choose_subject, review_or_why_not
 from studio.dropped_file import what_it_is
 from studio.job_view import job_list
@@ -52,10 +53,11 @@ def main() -> None:
         return
     left, right = st.columns([1, 1], gap="large")
     with left:
-        _state(found, review)
+        checked = asked(found, review, person())
+        _state(found, review, checked)
         _what(found, review)
     with right:
-        _how(found, review)
+        _how(found, review, checked)
         _take_in(found, review)
         _bundles(found, review)
     _watch(found, review)
@@ -73,7 +75,7 @@ def _watch(found: Subject, review: Review) -> None:
     look()
 
 
-def _state(found: Subject, review: Review) -> None:
+def _state(found: Subject, review: Review, checked: Checked) -> None:
     groups = blocking(review.state)
     blocked = sum(len(group.ids) for group in groups)
     draw(
@@ -81,6 +83,7 @@ def _state(found: Subject, review: Review) -> None:
         groups=groups,
         blocked=blocked,
         total=len(review.state.actions),
+        checked=checked.word,
         other_rules=found.policy.ruleset_digest != ruleset_digest(),
     )
     if groups:
@@ -88,6 +91,7 @@ def _state(found: Subject, review: Review) -> None:
             "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
             query_params={"policy": _name(found.path)},
         )  # fmt: skip
+    draw_checked(found, review, checked, person())
 
 
 def _what(found: Subject, review: Review) -> None:
@@ -113,7 +117,7 @@ def _what(found: Subject, review: Review) -> None:
             st.code(signed.body.decode(), language=None, wrap_lines=True, height=400)
 
 
-def _how(found: Subject, review: Review) -> None:
+def _how(found: Subject, review: Review, checked: Checked) -> None:
     """The commands: nothing secret ever comes here, so signing happens where the key lies."""
     st.subheader(text("sign_how"))
     if not releasers(review.trust):
@@ -130,6 +134,8 @@ def _how(found: Subject, review: Review) -> None:
     if others:
         st.markdown(text("sign_others", people=plain_words(", ".join(others))))
         st.code(sign_command(found, others[0], None), language=None, wrap_lines=True)
+    if checked.word == "cannot":
+        st.warning(text("sign_refuses"), icon=":material/block:")
     st.markdown(text("sign_run"))
     st.code(sign_command(found, signer, bundle_to_write(found, review.state)), language=None, wrap_lines=True)
     st.caption(text("sign_elsewhere"))

@@ -81,10 +81,30 @@ def buildable_on(model_path: Path, spec: HardwareSpec) -> Buildable:
                 "Override these actions so that they can be done, and have that reviewed: "
                 f"{', '.join(action_id for action_id in found if action_id) or 'the policy as a whole'}.",
             )
-        is_fed = any(step.kernel == TRANSFER for step in lowered.program.steps)
-        compile_plan(lowered, spec, tuple(devices(spec).values()) if is_fed else ())
+        _place(lowered, spec)
 
     return check
+
+
+def why_not_buildable(model_path: Path, spec: HardwareSpec, policy: Policy) -> Mapping[str, str]:
+    """The same check with all that it finds: action id to why, under the empty id what no single action stands for.
+
+    Empty exactly where the check before signing raises nothing.
+    """
+    found, lowered = _tried(prepared_for(model_path, policy), spec, policy)
+    if lowered is None:
+        return found
+    try:
+        _place(lowered, spec)
+    except OWN_FAULTS as error:
+        return {"": _sentence(error)}
+    return {}
+
+
+def _place(lowered: Lowered, spec: HardwareSpec) -> None:
+    """Plans the memories, as every compile does; raises DoesNotFitError where they are too small."""
+    is_fed = any(step.kernel == TRANSFER for step in lowered.program.steps)
+    compile_plan(lowered, spec, tuple(devices(spec).values()) if is_fed else ())
 
 
 def _tried(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> tuple[Mapping[str, str], Lowered | None]:

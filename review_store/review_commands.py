@@ -19,6 +19,7 @@ from review_store.decide import known_action
 from review_store.decide_command import decide_command
 from review_store.diff_command import diff_command
 from review_store.export_command import export
+from review_store.legality import why_not_buildable
 from review_store.log import EventLog
 from review_store.reapply_command import reapply_command
 from review_store.review_filter import Filter
@@ -30,6 +31,7 @@ from review_store.review_text import (
     state_data,
     state_text,
 )
+from review_store.state import reviewed_policy
 from review_store.workspace import DEFAULT_WORKSPACE, now, trust_path
 
 
@@ -51,6 +53,9 @@ def commands(app: typer.Typer) -> None:
     )(reapply_command)
     review.command("diff", epilog="Example: meta-infer review diff first.policy second.policy")(diff_command)
     review.command("check", epilog="Example: meta-infer review check --bundle release.bundle")(check)
+    review.command(
+        "buildable", epilog="Example: meta-infer review buildable model.policy --model model.onnx --hw-spec rk3588"
+    )(buildable)
     review.command("export", epilog="Example: meta-infer review export model.policy --output reviewed.policy")(export)
     app.add_typer(review, name="review")
 
@@ -94,6 +99,26 @@ def show(
         data.append(action_data(review) | {"history": [record_data(each) for each in history]})
         texts.append(action_text(review, history))
     emit(as_json, {"actions": data}, "\n\n".join(texts))
+
+
+def buildable(
+    policy: PolicyFile,
+    model: Annotated[Path, typer.Option("--model", help="The ONNX model that it is for.")],
+    hw_spec: Annotated[str, typer.Option("--hw-spec", help="The hardware spec: a file, or a name in the library.")],
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    as_json: Json = False,
+) -> None:
+    """Says whether a policy can be built as it was reviewed so far: what `sign` asks before it signs."""
+    bound, spec = policy_of(policy, model, hw_spec)
+    assert spec is not None
+    reviewed = reviewed_policy(opened(workspace, bound)[1])
+    with progress("Checking") as report:
+        report("whether all of it can be built together", 0, 0)
+        found = why_not_buildable(model, spec, reviewed)
+    faults = [{"action": action_id, "why": why} for action_id, why in found.items()]
+    text = "\n".join(found.values()) or f"All {len(reviewed.actions)} actions can be built as they were reviewed."
+    emit(as_json, {"policy": reviewed.digest, "buildable": not faults, "faults": faults}, text)
+    verdict(bool(faults))
 
 
 def check(

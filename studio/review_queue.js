@@ -86,7 +86,7 @@ class Queue {
     this.draw();
     if (data.go.number > this.told.go) {
       this.told.go = data.go.number;
-      this.select(data.go.id, { quietly: true });
+      this.select(data.go.id, { quietly: !data.go.answer });
     } else if (!this.row(this.selected) && this.rows.length) {
       this.select(this.rows[Math.min(this.at ?? 0, this.rows.length - 1)].id);
     }

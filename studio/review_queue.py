@@ -68,6 +68,8 @@ class Desk:
     """Number of the last event that was taken."""
     go: tuple[int, str] = (0, "")
     """How often the selection was sent somewhere, and where last."""
+    jump: tuple[str | None, str] | None = None
+    """The selection that the server moved away from, and to where; until the browser says that it has followed."""
     focus: tuple[int, str] = (0, "")
     """The same for the field that the cursor shall be in."""
     own: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -91,6 +93,11 @@ class Desk:
         """Moves the selection."""
         self.go = (self.go[0] + 1, action_id)
 
+    def jump_to(self, action_id: str) -> None:
+        """Moves the selection away from where the browser stands."""
+        self.jump = (_selected(self), action_id)
+        self.send_to(action_id)
+
     def seen(self, event: Pressed) -> int:
         """The version that an event is about, with what this window itself wrote since its row was drawn."""
         drawn, made = self.own.get(event.id, (-1, -1))
@@ -102,9 +109,12 @@ class Desk:
 
 
 def selected(desk: Desk) -> str | None:
-    """Id of the action that the queue stands on, as the browser last said."""
-    found = _said(desk).get("selected")
-    return found if isinstance(found, str) else None
+    """Id of the action that the queue stands on: as the browser last said, or where it was sent to since then."""
+    found = _selected(desk)
+    if desk.jump is not None and found == desk.jump[0]:
+        return desk.jump[1]
+    desk.jump = None
+    return found
 
 
 def pressed(desk: Desk) -> tuple[Pressed, ...]:
@@ -123,7 +133,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
             "desk": desk.key,
             "rows": list(rows),
             "acknowledged": desk.acknowledged,
-            "go": {"number": desk.go[0], "id": desk.go[1]},
+            "go": {"number": desk.go[0], "id": desk.go[1], "answer": desk.jump is not None},
             "focus": {"number": desk.focus[0], "key": desk.focus[1]},
             "keys": [{"key": key, "verb": verb, "meaning": text(meaning)} for key, verb, meaning in KEYS],
             "words": {
@@ -139,6 +149,11 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
         },
         on_said_change=lambda: None,
     )
+
+
+def _selected(desk: Desk) -> str | None:
+    found = _said(desk).get("selected")
+    return found if isinstance(found, str) else None
 
 
 def _said(desk: Desk) -> Mapping[str, Any]:

@@ -124,7 +124,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "station_signed_reopened": {"en": "{file} was signed, and {count} actions were opened again since."},
     "station_signed_stale": {"en": "{file} holds other decisions than the review does now: sign anew."},
     "station_trust_broken": {"en": "The trust file of this workspace cannot be read: mend it first."},
-    "station_signed_next": {"en": "Every action is approved: it can be signed."},
+    "station_signed_next": {"en": "Every action is approved. Next: see whether it can be built, and sign."},
     "station_spec": {"en": "Spec"},
     "station_spec_blocked": {"en": "No manual of this chip has been read."},
     "station_spec_count": {"en": "{decided} of {places} values are decided, {conflicts} conflicts are open."},

@@ -191,7 +191,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "form_why_allowed": {"en": "Why it may stand"},
     "person_needed": {"en": "Say who you are first: at the left, below the screens."},
     "progress_blocking": {"en": "{count} actions still block signing."},
-    "progress_done": {"en": "Every action is approved. Next: sign."},
+    "progress_approved": {
+        "en": "Every action is approved. Its model or spec is not here to see whether it can be built."
+    },
+    "progress_done": {"en": "Every action is approved, and all of it can be built. Next: sign."},
     "progress_of_risk": {"en": "{level}: {done} of {total} approved"},
     "progress_to_sign": {"en": "Sign"},
     "said_approve": {"en": "Approved."},
@@ -280,7 +283,18 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_people": {"en": "Who stands behind it"},
     "sign_person": {"en": "{person}: {count} of {total} actions"},
     "sign_policy": {"en": "Policy as reviewed"},
-    "sign_ready": {"en": "All {total} actions are approved. It can be signed."},
+    "sign_approved": {"en": "All {total} actions are approved."},
+    "sign_ready": {"en": "All {total} actions are approved, and can be built together. It can be signed."},
+    "sign_refuses": {"en": "As it is now, this command refuses and signs nothing: see what cannot be built."},
+    # Whether what was reviewed can be built, on Review and Sign
+    "buildable_again": {"en": "Check again"},
+    "buildable_cannot": {"en": "It cannot be signed as it is: what was reviewed cannot be built."},
+    "buildable_checking": {"en": "Being checked: whether all of it can be built together. Nothing is signed before."},
+    "buildable_failed": {"en": "Whether this can be built could not be checked."},
+    "buildable_more": {"en": "and {count} more"},
+    "buildable_open": {"en": "Review {action}"},
+    "buildable_then": {"en": "Override these actions so that they can be done, and have that approved."},
+    "buildable_title": {"en": "Check that {policy} can be built"},
     "sign_releasers": {"en": "Who may sign the whole: {people}"},
     "sign_rules": {"en": "Rule set"},
     "sign_elsewhere": {

@@ -107,7 +107,7 @@ TEXTS_ZH: dict[str, str] = {
     "station_signed_reopened": "{file} 已签名，但此后有 {count} 个动作被重新打开。",
     "station_signed_stale": "{file} 中的决定与当前审批不一致：请重新签名。",
     "station_trust_broken": "无法读取此工作区的信任文件：请先修复。",
-    "station_signed_next": "全部动作均已批准，可以签名。",
+    "station_signed_next": "全部动作均已批准。下一步：查看能否构建，然后签名。",
     "station_spec": "规格",
     "station_spec_blocked": "尚未读取该芯片的手册。",
     "station_spec_count": "{places} 个数值中已决定 {decided} 个，{conflicts} 处冲突待解决。",

@@ -1,15 +1,21 @@
 """Overrides on a real model and chip: what cannot be built is refused when it is said, and never signed."""
 
+import json
+import sys
+
 import pytest
-from chip_maker import chip, policy_for, write_model
+import typer
+from chip_maker import chip, policy_for, write_chip, write_model
 from review_maker import AT, TRUST, UNTIL, approve_all, private_key, say
 
+import review_store.cli
 from metainfer_core import pipeline
+from metainfer_core.cli import console
 from metainfer_core.errors import DoesNotFitError, InputError, UnsupportedError
 from metainfer_core.policy.policy import Policy
 from review_store.decide import current_state, undo_last
 from review_store.events import Released
-from review_store.legality import buildable_on, faults, legality_on, prepared_for
+from review_store.legality import buildable_on, faults, legality_on, prepared_for, why_not_buildable
 from review_store.signing import release
 from review_store.state import reviewed_policy
 
@@ -102,6 +108,9 @@ def test_what_cannot_be_built_is_not_signed(log, net, proposed):
         signed(log, proposed, net, chip())
     assert refusal.value.why == WHY
     assert FUSE in refusal.value.fix
+    reviewed = reviewed_policy(current_state(log, proposed, TRUST))
+    assert why_not_buildable(net, chip(), reviewed) == {FUSE: WHY}
+    assert why_not_buildable(net, chip(), proposed) == {}
     assert not [each for each in log.records() if isinstance(each.event, Released)]
     say(log, proposed, "ada", FUSE, "override", override=False, reason="so be it", legality=None)
     approve_all(log, proposed, "ada")
@@ -120,3 +129,30 @@ def test_what_does_not_fit_once_it_is_overridden_is_not_signed(log, net):
         signed(log, policy, net, small)
     assert refusal.value.needed > refusal.value.available
     assert "dram" in refusal.value.resource
+    reviewed = reviewed_policy(current_state(log, policy, TRUST))
+    assert why_not_buildable(net, small, reviewed) == {"": f"{refusal.value.what} {refusal.value.why}".strip()}
+    assert why_not_buildable(net, small, policy) == {}
+
+
+def test_the_command_says_what_sign_would_refuse_and_writes_nothing(log, net, proposed, tmp_path, capsys, monkeypatch):
+    path, spec = tmp_path / "net.policy", write_chip(tmp_path)
+    path.write_bytes(proposed.to_json())
+    app = typer.Typer()
+    review_store.cli.commands(app)
+
+    def asked(*more):
+        given = [str(path), "--model", str(net), "--hw-spec", str(spec), "--workspace", str(log.path.parent), *more]
+        monkeypatch.setattr(sys, "argv", ["meta-infer", "review", "buildable", *given])
+        with pytest.raises(SystemExit) as end:
+            console.run(app)
+        return end.value.code, capsys.readouterr().out
+
+    assert asked() == (0, "All 3 actions can be built as they were reviewed.\n")
+    say(log, proposed, "ada", FIRST, "override", override=False, reason="unchecked", legality=None)
+    head = log.head()
+    assert asked() == (1, f"{WHY}\n")
+    status, out = asked("--json")
+    digest = reviewed_policy(current_state(log, proposed, TRUST)).digest
+    faults_of_it = [{"action": FUSE, "why": WHY}]
+    assert (status, json.loads(out)) == (1, {"policy": digest, "buildable": False, "faults": faults_of_it})
+    assert log.head() == head
