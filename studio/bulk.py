@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from review_store.state import ActionReview, ReviewState
 from studio.core_words import refusal_words
 from studio.decisions import write_about_all
 from studio.markup import draw
-from studio.plain_words import plain_words
+from studio.notices import MANY, draw_notice
 from studio.policies import Subject
 from studio.review_queue import Desk
 from studio.review_rows import full_title, together
@@ -39,7 +40,7 @@ def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview],
         _low(found, low, desk, person)
     if any(each.id not in low_ids for each in several):
         _several(found, several, desk, person)
-    _notice(desk)
+    draw_notice(desk.notices, MANY, "many")
 
 
 def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -> None:
@@ -66,8 +67,9 @@ def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person
         with popover:
             st.caption(text("several_hint", count=len(several)))
             draw_list(several, HEIGHT_ABOVE_LINES)
-            if desk.bulk[0] == "error":
-                _notice(desk)
+            notice = desk.notices.about(MANY)
+            if notice is not None and notice.how == "error":
+                draw_notice(desk.notices, MANY, "several")
             for name, label in THREE_LINES:
                 st.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
             st.button(
@@ -84,13 +86,13 @@ def empty_lines(lines: Mapping[str, str]) -> str:
 
 def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> None:
     lines = {name: st.session_state.get(f"several_{name}") or "" for name, _ in THREE_LINES}
-    if empty := empty_lines(lines):
-        desk.bulk = ("error", empty)
+    if empty_lines(lines):
+        desk.notices.say(MANY, "error", partial(empty_lines, lines))
         return
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
-        desk.bulk = ("error", refusal_words(error))
+        desk.notices.say(MANY, "error", partial(refusal_words, error))
     else:
         write_about_all(found, desk, seen, person, given)
 
@@ -104,15 +106,3 @@ def draw_list(actions: Sequence[ActionReview], height: int = LIST_HEIGHT) -> Non
 def seen_now(actions: Sequence[ActionReview]) -> dict[str, int]:
     """Action id to the version that stands on the screen."""
     return {each.id: each.version for each in actions}
-
-
-def _notice(desk: Desk) -> None:
-    how, words = desk.bulk
-    if how == "success":
-        st.success(plain_words(words), icon=":material/check:")
-    elif how == "error":
-        st.error(plain_words(words), icon=":material/error:")
-    elif how == "conflict":
-        lines = "\n".join(f"- {plain_words(line)}" for line in words.splitlines())
-        title = text("bulk_conflict")
-        st.warning(f"{title}\n{lines}", icon=":material/group:")

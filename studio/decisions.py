@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from metainfer_core.bundle.review_rules import needs_justification
@@ -17,6 +18,7 @@ from review_store.state import ActionReview
 from review_store.workspace import now
 from studio.core_words import refusal_words
 from studio.history_words import told
+from studio.notices import MANY
 from studio.policies import Review, Subject, legality, review_of
 from studio.review_queue import Desk, Pressed, pressed
 from studio.texts import text
@@ -49,6 +51,7 @@ def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     review = review_of(found).state.action(event.id)
     if review is None:
         return
+    desk.notices.begin(event.id)
     if event.verb == "undo":
         _undo(found, desk, event, person)
     elif event.verb == "approve" and not needs_justification(review.action):
@@ -90,8 +93,9 @@ def close_form(desk: Desk, person: str, action_id: str) -> None:
 
 def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> bool:
     """Writes a decision about what its maker saw; says on the desk how that ended. True if it was written."""
+    desk.notices.begin(event.id)
     if not decision.person:
-        desk.said[event.id] = ("error", text("person_needed"))
+        desk.notices.say(event.id, "error", partial(text, "person_needed"))
         return False
     review = review_of(found)
     try:
@@ -103,12 +107,12 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
             and decision.justification is None
             and decision.person in now_there.approvals
         ):
-            desk.said[event.id] = ("success", text("said_approve"))
+            desk.notices.say(event.id, "success", partial(text, "said_approve"))
             return True
         check: Legality | None = legality(found, review) if "override" in decision.verdicts else None
         outcome = decide(review.log, review.state, decision, now(), check)
     except MetaInferError as error:
-        desk.said[event.id] = ("error", refusal_words(error))
+        desk.notices.say(event.id, "error", partial(refusal_words, error))
         return False
     if isinstance(outcome, Conflict):
         return _conflict(desk, event.id, review, outcome.others)
@@ -116,7 +120,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     desk.forms.pop(event.id, None)
     if desk.typed.pop(event.id, None) is not None:
         forget_typed(desk.key, decision.person, event.id)
-    desk.said[event.id] = ("success", _said(decision.verdicts[-1]))
+    desk.notices.say(event.id, "success", partial(_done, decision.verdicts[-1]))
     return True
 
 
@@ -135,8 +139,9 @@ def write_about_all(
     found: Subject, desk: Desk, seen: Mapping[str, int], person: str, justification: Justification | None = None
 ) -> None:
     """Approves exactly the actions that were listed, with the versions that were seen: all or none."""
+    desk.notices.begin(MANY)
     if not person:
-        desk.bulk = ("error", text("person_needed"))
+        desk.notices.say(MANY, "error", partial(text, "person_needed"))
         return
     review = review_of(found)
     newer = [
@@ -146,23 +151,23 @@ def write_about_all(
         if record.seq > version
     ]
     if newer:
-        desk.bulk = ("conflict", _in_words(newer, review))
+        desk.notices.say(MANY, "conflict", partial(_in_words, newer, review.records))
         return
     decision = Decision(person, tuple(seen), ("approve",), justification=justification)
     try:
         outcome = decide(review.log, review.state, decision, now(), None)
     except MetaInferError as error:
-        desk.bulk = ("error", str(error))
+        desk.notices.say(MANY, "error", partial(refusal_words, error))
         return
     if isinstance(outcome, Conflict):
-        desk.bulk = ("conflict", _in_words(outcome.others, review))
+        desk.notices.say(MANY, "conflict", partial(_in_words, outcome.others, review.records))
     else:
-        desk.bulk = ("success", text("bulk_done", count=len(seen)))
+        desk.notices.say(MANY, "success", partial(text, "bulk_done", count=len(seen)))
 
 
 def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     if not person:
-        desk.said[event.id] = ("error", text("person_needed"))
+        desk.notices.say(event.id, "error", partial(text, "person_needed"))
         return
     review = review_of(found)
     try:
@@ -171,13 +176,13 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
             return
         outcome = undo_last(review.log, review.state, event.id, person, now(), _legality_when_asked(found, review))
     except MetaInferError as error:
-        desk.said[event.id] = ("error", refusal_words(error))
+        desk.notices.say(event.id, "error", partial(refusal_words, error))
         return
     if isinstance(outcome, Conflict):
         _conflict(desk, event.id, review, outcome.others)
     else:
         _written(desk, event, outcome)
-        desk.said[event.id] = ("success", text("said_undo"))
+        desk.notices.say(event.id, "success", partial(text, "said_undo"))
 
 
 def _legality_when_asked(found: Subject, review: Review) -> Legality:
@@ -199,24 +204,16 @@ def _newer(review: Review, desk: Desk, event: Pressed) -> Sequence[Record]:
     return [record for record in review.history(event.id) if record.seq > desk.seen(event)][::-1]
 
 
-def _in_words(records: Sequence[Record], review: Review) -> str:
-    return "\n".join(each.sentence for each in told(records, (*review.records, *records)))
+def _in_words(records: Sequence[Record], before: Sequence[Record]) -> str:
+    return "\n".join(each.sentence for each in told(records, (*before, *records)))
 
 
 def _conflict(desk: Desk, action_id: str, review: Review, others: Sequence[Record]) -> bool:
-    desk.said[action_id] = ("conflict", _in_words(others, review))
+    desk.notices.say(action_id, "conflict", partial(_in_words, others, review.records))
     if action_id in desk.forms and others:  # what the others did is on the screen now: the next press is about that
         desk.forms[action_id] = (desk.forms[action_id][0], others[-1].seq)
     return False
 
 
-def _said(verb: str) -> str:
-    return {
-        "approve": text("said_approve"),
-        "comment": text("said_comment"),
-        "override": text("said_override"),
-        "reject": text("said_reject"),
-        "resolve": text("said_resolve"),
-        "tag": text("said_tag"),
-        "withdraw": text("said_withdraw"),
-    }[verb]
+def _done(verb: str) -> str:
+    return text(f"said_{verb}")

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from studio.marks import RISK_SHAPES, STATE_SHAPES, risk_mark, state_mark
+from studio.notices import Notices
 from studio.texts import text
 from studio.typed import Typed
 
@@ -81,11 +82,8 @@ class Desk:
     """Action id to what stands in its form, as it is kept on the disk."""
     checked: tuple[object, str | None] | None = None
     """The override that was checked last, and why it is not legal."""
-    said: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Action id to how the last deed ended: `success`, `error` or `conflict`, and the words."""
-
-    bulk: tuple[str, str] = ("", "")
-    """How the last deed about many actions ended, as in `said`."""
+    notices: Notices = field(default_factory=Notices, repr=False, compare=False)
+    """How the last deeds ended."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     """Held while events are taken: a run of the script that is being broken off can overlap the next one."""
 

@@ -287,6 +287,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "sign_ready": {"en": "All {total} actions are approved, and can be built together. It can be signed."},
     "sign_refuses": {"en": "As it is now, this command refuses and signs nothing: see what cannot be built."},
     # Whether what was reviewed can be built, on Review and Sign
+    "notice_close": {"en": "Close"},
     "buildable_again": {"en": "Check again"},
     "buildable_cannot": {"en": "It cannot be signed as it is: what was reviewed cannot be built."},
     "buildable_checking": {"en": "Being checked: whether all of it can be built together. Nothing is signed before."},

@@ -244,6 +244,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "sign_approved": "全部 {total} 个动作均已批准。",
     "sign_ready": "全部 {total} 个动作均已批准，且可以一起构建。可以签名。",
     "sign_refuses": "在目前的状态下，此命令会拒绝，不会签名：请查看哪些内容无法构建。",
+    "notice_close": "关闭",
     "buildable_again": "重新检查",
     "buildable_cannot": "目前不能签名：审批后的内容无法构建。",
     "buildable_checking": "正在检查：全部动作能否一起构建。在此之前不会签名。",

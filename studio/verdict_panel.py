@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -20,6 +21,7 @@ from studio.core_words import refusal_words
 from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.history_words import changed, moment, told
 from studio.markup import draw
+from studio.notices import draw_notice
 from studio.override_fields import override_fields
 from studio.plain_words import plain_words
 from studio.policies import Review, Subject
@@ -35,7 +37,7 @@ def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Des
     """Shows the panel and takes what is decided in it."""
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word))
     _since(review, action, person)
-    _notice(desk, action.id)
+    draw_notice(desk.notices, action.id, "verdict")
     _buttons(found, action, desk, person)
     if action.id in desk.forms:
         verb, version = desk.forms[action.id]
@@ -89,18 +91,6 @@ def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> N
         button("withdraw")
 
 
-def _notice(desk: Desk, action_id: str) -> None:
-    how, words = desk.said.get(action_id, ("", ""))
-    if how == "success":
-        st.success(plain_words(words), icon=":material/check:")
-    elif how == "error":
-        st.error(plain_words(words), icon=":material/error:")
-    elif how == "conflict":
-        lines = "\n".join(f"- {plain_words(line)}" for line in words.splitlines())
-        title, then = text("conflict_title"), text("conflict_then")
-        st.warning(f"{title}\n{lines}\n\n{then}", icon=":material/group:")
-
-
 def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, event: Pressed) -> None:
     """The fields of one form. What stands in them is kept at every run, until it is written."""
     kept = desk.typed[action.id].fields if action.id in desk.typed else {}
@@ -141,13 +131,13 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
 
 
 def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dict[str, str]) -> None:
-    if empty := empty_lines(lines):
-        desk.said[event.id] = ("error", empty)
+    if empty_lines(lines):
+        desk.notices.say(event.id, "error", partial(empty_lines, lines))
         st.rerun()
     try:
         given = Justification.from_plain(lines, text("form_approve"))
     except MetaInferError as error:
-        desk.said[event.id] = ("error", refusal_words(error))
+        desk.notices.say(event.id, "error", partial(refusal_words, error))
     else:
         write(found, desk, event, Decision(person, (event.id,), ("approve",), justification=given))
     st.rerun()

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from browsing import Studio, browser_page, settled
+from finished import decided
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
@@ -37,6 +38,9 @@ def studio(tmp_path_factory):
     started = Studio(tmp_path_factory.mktemp("chinese"), LOGNAME="ada", USER="ada")
     started.workspace.mkdir()
     fitted(started.workspace, a0="high", a1="medium")
+    decided(started.workspace, ["place@x"], "tag", reason="是否读取两次？")
+    decided(started.workspace, ["place@relu_1"], "approve")
+    decided(started.workspace, ["place@conv_2"], "reject", reason="不可以")
     started.start()
     yield started
     started.stop()
@@ -72,3 +76,16 @@ def test_what_people_read_is_chinese(studio, page, address, words):
     settled(page)
     found = latin(page)
     assert found == [], found
+
+
+@pytest.mark.parametrize(("language", "state"), [("zh", "已批准 1"), ("en", "approved 1")])
+def test_every_filter_of_the_queue_is_seen_whole(studio, page, language, state):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{studio.address}/review?policy={PATH}&lang={language}")
+    expect(page.get_by_role("button", name=state)).to_be_visible()
+    for key, chips in (("risk", 3), ("state", 4), ("me", 1)):
+        row = page.locator(f".st-key-{key} [role=toolbar]")
+        expect(row.get_by_role("button")).to_have_count(chips)
+        ends = row.evaluate("row => [...row.children].map(chip => chip.getBoundingClientRect().right)")
+        room = row.evaluate("row => row.closest('[data-testid=stColumn]').getBoundingClientRect().right")
+        assert max(ends) <= room + 1, (key, ends, room)

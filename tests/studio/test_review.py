@@ -348,3 +348,34 @@ def test_a_trust_file_that_cannot_be_read_is_said(review, tmp_path, monkeypatch)
     for page in (review(), screen("sign", tmp_path, monkeypatch)):
         assert "trust.json" in page.error[0].value.replace("\\", "")
         assert not page.get("bidi_component")
+
+
+def test_what_was_done_is_said_until_the_next_deed_and_in_the_language_of_the_moment(review):
+    page = review()
+    open_popover(page, "bulk")
+    page.button(key="bulk").click().run()
+    assert [each.value.replace("\\", "") for each in page.success] == [text("bulk_done", count=7)]
+    page.session_state["lang"] = "zh"
+    page.run()
+    assert [each.value for each in page.success] == ["已批准 7 个动作。"]
+    page.session_state["lang"] = "en"
+    page.run()
+    version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "place@x")
+    send(page, (1, "undo", "place@x", version), selected="place@x")
+    assert [each.value.replace("\\", "") for each in page.success] == [text("said_undo")]
+    page.button(key="close_verdict").click().run()
+    assert list(page.success) == []
+
+
+def test_what_failed_is_said_until_its_own_action_is_dealt_with(review, tmp_path):
+    page = review()
+    someone_else(tmp_path, "place@x", "comment", reason="is it read twice?")
+    send(page, (1, "approve", "place@x", 0), (2, "approve", "place@relu_1", 0), selected="place@x")
+    assert words(page)["place@relu_1"] == "approved"
+    assert "is it read twice" in page.warning[0].value  # the next deed has not wiped it out
+    send(page, (2, "approve", "place@relu_1", 0), selected="place@relu_1")
+    assert [each.value for each in page.success] == [text("said_approve").replace(".", "\\.")]
+    version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "place@x")
+    send(page, (3, "undo", "place@x", version), selected="place@x")
+    assert list(page.warning) == []
+    assert len(page.error) == 1
