@@ -82,7 +82,7 @@ def test_what_people_read_is_chinese(studio, page, address, words):
 def test_every_filter_of_the_queue_is_seen_whole(studio, page, language, state):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{studio.address}/review?policy={PATH}&lang={language}")
-    expect(page.get_by_role("button", name=state)).to_be_visible()
+    expect(page.locator(".st-key-state").get_by_role("button", name=state)).to_be_visible()
     for key, chips in (("risk", 3), ("state", 4), ("me", 1)):
         row = page.locator(f".st-key-{key} [role=toolbar]")
         expect(row.get_by_role("button")).to_have_count(chips)
