@@ -191,7 +191,8 @@ def _node(found: Reading, node_id: str, call: CallCost | None, spec: SpecChoice 
             for data_type in ("int8", "float32"):
                 outcome = unit_for(spec.spec, node.op_type, data_type, at=unit, fall_back=False)
                 where.append((unit, data_type, "" if isinstance(outcome, str) else outcome.reason))
-    draw("node", node=node, call=call, where=where)
+    wall = text(f"wall_{call.binds}") if call is not None else ""
+    draw("node", node=node, call=call, wall=wall, where=where)
     picked = draw_neighbourhood(found.summary.nodes, [node_id], picks=True)
     if picked:
         st.session_state["node"] = picked

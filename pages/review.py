@@ -11,6 +11,7 @@ import streamlit as st
 from metainfer_core.bundle.review_rules import risk_level
 from review_store.state import ReviewState
 from studio.action_card import draw_card
+from studio.action_words import kind_words
 from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
 from studio.buildable import asked, draw_checked, known
 from studio.bulk import draw_bulk
@@ -137,7 +138,8 @@ def _chips(review: Review, who: str) -> Chosen:
         persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     kinds = st.multiselect(
-        text("chips_kinds"), sorted(there["kinds"]), format_func=lambda each: f"{each} ({there['kinds'][each]})",
+        text("chips_kinds"), sorted(there["kinds"]),
+        format_func=lambda each: f"{kind_words(each)} ({there['kinds'][each]})",
         key="kind", placeholder=text("chips_kinds"), persist_state="session", label_visibility="collapsed",
     )  # fmt: skip
     search = st.text_input(

@@ -12,6 +12,7 @@ from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.policy.ruleset import ruleset_digest
+from studio.action_words import kind_words
 from studio.buildable import Checked, asked, draw_checked
 from studio.choices import choose_subject, review_or_why_not
 from studio.dropped_file import what_it_is
@@ -102,7 +103,7 @@ def _what(found: Subject, review: Review) -> None:
         actions=actions,
         model=found.model.name if found.model else found.policy.name,
         chip=f"{found.spec.spec.name} {found.spec.spec.version}" if found.spec else text("unknown"),
-        kinds=sorted(Counter(each.action.action.replace("_", " ") for each in actions).items()),
+        kinds=sorted(Counter(kind_words(each.action.action) for each in actions).items()),
         changed=[each for each in actions if each.override is not None],
         people=sorted(approvals_by_person(review.state).items()),
         policy=signed.policy,

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from metainfer_core.explain.sizes import sized_text
-from studio.core_words import core_words
+from studio.core_words import core_term, core_words
 from studio.field_names import with_field_names
 from studio.jobs import Job, cancel, jobs
 from studio.plain_words import plain_words
@@ -86,7 +86,7 @@ def progress_sentence(job: Job) -> str:
     """`reading pages · 3 of 12 · 8 s · about 20 s left`."""
     if job.state == "waiting":
         return text("job_waiting_turn")
-    parts = [plain_words(job.step) if job.step else text("job_starting")]
+    parts = [plain_words(core_term(job.step)) if job.step else text("job_starting")]
     if job.total:
         parts.append(text("job_of", done=job.done, total=job.total))
     parts.append(duration(job.seconds))

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from metainfer_core.explain.sizes import size, sized_html
 from studio import figures
+from studio.action_words import parameters_in_words
 from studio.core_words import core_markup, core_words
 from studio.marks import risk_mark, state_mark
 from studio.texts import text
@@ -34,6 +35,7 @@ def _environment() -> Environment:
         milliseconds=figures.milliseconds,
         whole=figures.whole,
         amount=figures.rate,
+        parameters=parameters_in_words,
         plain_value=figures.plain_value,
         short=figures.shortened,
         short_words=figures.short_words,

@@ -223,7 +223,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "sign_blocked": "{total} 个动作中有 {count} 个阻碍签名。",
     "sign_bound": "严格绑定于",
     "sign_bundles": "签名包",
-    "sign_bundles_none": "还没有。拖放进来的文件通过全部检查后显示在这里。",
+    "sign_bundles_none": "还没有。命令写出后会立即显示在这里。",
     "sign_canonical": "被签名的规范文本",
     "sign_canonical_save": "保存此文本",
     "sign_drop": "签名包，例如上面的命令写出的那个。验证通过后才会保存。",

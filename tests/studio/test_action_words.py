@@ -1,0 +1,55 @@
+"""Kinds, parameters and steps of jobs are named in both languages, whichever are added."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import metainfer_core
+from metainfer_core.actions.catalog import KINDS
+from studio.action_words import kind_words, parameter_words, parameters_in_words
+from studio.core_words import in_chinese
+from studio.texts import TEXTS
+
+ROOT = Path(metainfer_core.__file__).parents[1]
+NO_STEPS = ("N: N",)
+"""Two names of the document that is read."""
+
+
+def test_each_kind_and_parameter_has_its_name_in_both_languages():
+    kinds = {f"kind_{each.name}" for each in KINDS}
+    parameters = {f"parameter_{one.alias or name}" for each in KINDS for name, one in each.Params.model_fields.items()}
+    named = {key for key in TEXTS if key.startswith(("kind_", "parameter_"))}
+    assert named == kinds | parameters
+    assert (kind_words("fold_batch_norm"), parameter_words("bit_width")) == ("fold batch norm", "bit width")
+    assert (kind_words("my_kind"), parameter_words("my_own")) == ("my kind", "my own")
+
+
+def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
+    assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
+    monkeypatch.setattr("studio.texts.language", lambda: "zh")
+    assert parameters_in_words({"bit_width": 4, "my_own": 1.5}) == "位宽：4; my own：1.5"
+
+
+def steps():
+    """The first words of calls such as `progress("reading pages", ...)`, with N where the program fills a place."""
+    for package in ("metainfer_core", "hwdoc_ingest", "review_store"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if not isinstance(node, ast.Call) or len(node.args) != 3 or not isinstance(node.func, ast.Name):
+                    continue
+                if node.func.id in ("progress", "report") and isinstance(node.args[0], ast.Constant | ast.JoinedStr):
+                    parts = node.args[0].values if isinstance(node.args[0], ast.JoinedStr) else [node.args[0]]
+                    said = "".join(str(each.value) if isinstance(each, ast.Constant) else "N" for each in parts)
+                    yield said
+
+
+def test_each_step_of_a_job_is_said_in_chinese():
+    found = sorted(set(steps()))
+    assert len(found) >= 40
+    assert [each for each in found if in_chinese(each, is_part=True) == each and each not in NO_STEPS] == []
+
+
+@pytest.mark.parametrize(("step", "chinese"), [("sheet 'Clocks'", "工作表 'Clocks'"), ("timing", "正在计时")])
+def test_a_step_with_a_name_keeps_the_name(step, chinese):
+    assert in_chinese(step, is_part=True) == chinese
