@@ -10,6 +10,7 @@ from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.log import Record
 from review_store.state import ActionReview
+from studio.action_words import parameter_words
 from studio.crops import Crop, crop_of
 from studio.figures import plain_value
 from studio.history_words import told
@@ -64,7 +65,7 @@ def _params(action: PolicyAction) -> list[tuple[str, str, str]]:
     given, changed = plain.get("params", {}), plain.get("override")
     changed = changed if isinstance(changed, dict) else {}
     return [
-        (name.replace("_", " "), plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
+        (parameter_words(name), plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
         for name in sorted({*given, *changed})
     ]
 

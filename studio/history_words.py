@@ -24,6 +24,7 @@ from review_store.events import (
 )
 from review_store.log import Record
 from review_store.policy_diff import FieldChange
+from studio.action_words import parameter_words
 from studio.figures import plain_value
 from studio.texts import text
 
@@ -102,8 +103,7 @@ def _did(event: Event, known: dict[int, Event]) -> str:
 
 def _parameters(override: Mapping[str, Any]) -> str:
     return ", ".join(
-        text("told_parameter", name=name.replace("_", " "), value=plain_value(value))
-        for name, value in override.items()
+        text("told_parameter", name=parameter_words(name), value=plain_value(value)) for name, value in override.items()
     )
 
 

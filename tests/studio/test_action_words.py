@@ -53,3 +53,10 @@ def test_each_step_of_a_job_is_said_in_chinese():
 @pytest.mark.parametrize(("step", "chinese"), [("sheet 'Clocks'", "工作表 'Clocks'"), ("timing", "正在计时")])
 def test_a_step_with_a_name_keeps_the_name(step, chinese):
     assert in_chinese(step, is_part=True) == chinese
+
+
+def test_who_signed_a_bundle_is_said_in_chinese():
+    one = "9 actions, all approved: ada signed for 9."
+    assert in_chinese(one) == "9 个动作，全部已批准：ada 为其中 9 个签名。"
+    two = "9 actions, all approved: ada signed for 9, bob signed for 2."
+    assert in_chinese(two) == "9 个动作，全部已批准：ada 为其中 9 个签名，bob 为其中 2 个签名。"

@@ -89,3 +89,12 @@ def test_every_filter_of_the_queue_is_seen_whole(studio, page, language, state):
         ends = row.evaluate("row => [...row.children].map(chip => chip.getBoundingClientRect().right)")
         room = row.evaluate("row => row.closest('[data-testid=stColumn]').getBoundingClientRect().right")
         assert max(ends) <= room + 1, (key, ends, room)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("sign?", "融合"), ("review?action=quantize%40conv_1&", "位宽"), ("review?action=quantize%40conv_1&", "目标硬件")],
+)
+def test_kinds_and_parameters_have_chinese_names(studio, page, address, words):
+    page.goto(f"{studio.address}/{address}policy={PATH}&lang=zh")
+    expect(page.get_by_text(words, exact=True).first).to_be_visible()
