@@ -58,5 +58,5 @@ def test_a_step_with_a_name_keeps_the_name(step, chinese):
 def test_who_signed_a_bundle_is_said_in_chinese():
     one = "9 actions, all approved: ada signed for 9."
     assert in_chinese(one) == "9 个动作，全部已批准：ada 为其中 9 个签名。"
-    two = "9 actions, all approved: ada signed for 9, bob signed for 2."
-    assert in_chinese(two) == "9 个动作，全部已批准：ada 为其中 9 个签名，bob 为其中 2 个签名。"
+    two = "9 actions, all approved: ada signed for 9; bob signed for 2."
+    assert in_chinese(two) == "9 个动作，全部已批准：ada 为其中 9 个签名；bob 为其中 2 个签名。"
