@@ -36,7 +36,7 @@ class Graph {
     this.outbox = new Outbox(name, (events) => this.root.isConnected && send(events));
     this.place = new Place(`${name}-place`, this.stage, this.world);
     this.boxes = new Boxes(this.world);
-    this.find = new Find(this.root.querySelector(".find"), (verb, on) => this.outbox.push(verb, on));
+    this.find = new Find(this.root.querySelector(".find"), (verb, on) => this.outbox.push({ verb, on }));
     this.focused = null;
     this.told = null; // number of the last move to a box that was made
     this.anchor = null;
@@ -54,7 +54,7 @@ class Graph {
       this.root.querySelector(part).onclick = deed;
     this.root.querySelector(".crumbs").onclick = (event) => {
       const crumb = event.target.closest("button");
-      if (crumb) this.outbox.push("fill", crumb.dataset.key);
+      if (crumb) this.outbox.push({ verb: "fill", on: crumb.dataset.key });
     };
     this.stage.onscroll = () => this.stage.scrollTo(0, 0); // a browser scrolls to what has the focus; the place does it
     this.watch = new ResizeObserver(() => this.data && !this.place.isSet && this.begin());
@@ -103,12 +103,12 @@ class Graph {
     const { kind } = this.boxes.of.get(key).box;
     if (kind === "node") {
       for (const [other, { element }] of this.boxes.of) element.setAttribute("aria-selected", String(other === key));
-      this.outbox.push("pick", key);
+      this.outbox.push({ verb: "pick", on: key });
     } else this.toggle(key, kind === "group" ? "open" : "close");
   }
 
   toggle(key, verb) {
-    const number = this.outbox.push(verb, key);
+    const number = this.outbox.push({ verb, on: key });
     this.anchor = { number, key, screen: this.place.onScreen(this.boxes.of.get(key).box.at) };
     if (verb !== "open") return;
     this.stopWaiting();
@@ -124,7 +124,7 @@ class Graph {
 
   cancel() {
     if (!this.waiting) return;
-    this.outbox.push("close", this.waiting.key);
+    this.outbox.push({ verb: "close", on: this.waiting.key });
     this.stopWaiting();
   }
 

@@ -1,7 +1,5 @@
-// The review's queue and its keys. What is done travels as numbered events in `said.outbox`, which grows until the
-// server has acknowledged their numbers, so that no fast key is lost and none is done twice. The outbox also stands in
-// the tab's storage: a refresh in the wrong moment sends it again.
-const RESEND_MS = 2000, SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14;
+// The review's queue and its keys. What is done travels in `said.outbox` (outbox.js), so that no fast key is lost.
+const SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -29,8 +27,6 @@ class Queue {
     this.help = this.root.querySelector(".keys");
     this.rows = [];
     this.nodes = new Map();
-    this.outbox = [];
-    this.number = 0;
     this.selected = null;
     this.told = { go: -1, focus: null };
     this.waiting = null; // the form that was asked for: its event's number, what was typed until it opened, if it opens
@@ -45,31 +41,15 @@ class Queue {
     };
     this.root.querySelector(".help").onclick = () => this.toggleHelp();
     this.help.onclick = () => this.toggleHelp(false);
-    this.timer = setInterval(() => this.outbox.length && this.root.isConnected && this.send(), RESEND_MS);
   }
 
   remove() {
     window.removeEventListener("keydown", this.onKey, true);
     window.removeEventListener("pointerdown", this.onPointer, true);
     this.typing.remove();
-    clearInterval(this.timer);
+    this.outbox?.remove();
     clearTimeout(this.later);
     clearTimeout(this.looking);
-  }
-
-  // What a refresh would lose: the numbers, and what is on its way.
-  restore() {
-    try {
-      const kept = JSON.parse(sessionStorage.getItem(this.desk) || "{}");
-      this.number = kept.number || 0;
-      this.outbox = kept.outbox || [];
-    } catch { /* forbidden or not ours: the outbox in memory still counts */ }
-  }
-
-  keep() {
-    try {
-      sessionStorage.setItem(this.desk, JSON.stringify({ number: this.number, outbox: this.outbox }));
-    } catch { /* full or forbidden */ }
   }
 
   update(data) {
@@ -77,11 +57,10 @@ class Queue {
     this.words = data.words;
     if (this.desk !== data.desk) {
       this.desk = data.desk;
-      this.restore();
+      this.outbox?.remove();
+      this.outbox = new Outbox(data.desk, () => this.root.isConnected && this.send());
     }
-    this.number = Math.max(this.number, data.acknowledged);
-    this.outbox = this.outbox.filter((event) => event.number > data.acknowledged);
-    this.keep();
+    this.outbox.acknowledge(data.acknowledged);
     this.rows = data.rows;
     this.draw();
     if (data.go.number > this.told.go) {
@@ -99,7 +78,7 @@ class Queue {
 
   draw() {
     const seen = new Set();
-    const waiting = new Set(this.outbox.map((event) => event.id));
+    const waiting = new Set(this.outbox.events.map((event) => event.id));
     for (const row of this.rows) {
       let node = this.nodes.get(row.id);
       if (!node) {
@@ -168,19 +147,16 @@ class Queue {
   act(verb) {
     const row = this.row(this.selected);
     if (!row) return;
-    this.number += 1;
-    this.outbox.push({ number: this.number, verb, id: row.id, version: row.version });
-    this.keep();
     this.nodes.get(row.id).element.classList.add("sent");
     const opensForm = verb === "tag" || verb === "override" || verb === "comment" || (verb === "approve" && row.justify);
-    if (opensForm) this.waiting = { number: this.number, ahead: "" };
-    else if (verb === "approve") this.move(1);
+    if (verb === "approve" && !opensForm) this.move(1);
     clearTimeout(this.later);
-    this.send();
+    const number = this.outbox.push({ verb, id: row.id, version: row.version });
+    if (opensForm) this.waiting = { number, ahead: "" };
   }
 
   send() {
-    this.tell({ selected: this.selected, outbox: this.outbox });
+    this.tell({ selected: this.selected, outbox: this.outbox.events });
   }
 
   key(event) {

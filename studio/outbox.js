@@ -16,9 +16,9 @@ class Outbox {
     this.timer = setInterval(() => this.events.length && this.send(this.events), RESEND_MS);
   }
 
-  push(verb, on) {
+  push(event) {
     this.number += 1;
-    this.events.push({ number: this.number, verb, on });
+    this.events.push({ number: this.number, ...event });
     this.keep();
     this.send(this.events);
     return this.number;
