@@ -153,6 +153,12 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
         return None
     gap = text[amount.end : start] if ahead else text[end : amount.start]
     opened = not ahead and _opens(gap)
+    if (
+        ahead
+        and gap.count("(") > gap.count(")")
+        and any(other.dimension == amount.dimension and other.start > end for other in tagged.amounts)
+    ):  # `-25 to 75 °C (junction at most 115 °C)`: the name has a number of its own
+        return None
     whole = min(amount.start, start), max(amount.end, end)
     if is_long(tagged) and rule.forbids.search(clause(text, *whole)):
         return None
@@ -162,6 +168,12 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if not opened and any(
         (amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals
     ):
+        return None
+    if (
+        opened
+        and re.search(r"[A-Za-z]{4}", gap[gap.index("(") :])
+        and any(end <= a.start < end + gap.index("(") for a in rivals)
+    ):  # `operating -25 to 75 °C (junction at most 115 °C)`: what is in the parenthesis has a name of its own
         return None
     if "…" in gap and (amount.dimension == "count" or len(tagged.text) > 90):  # a leader, as in a table of contents
         return None

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from hwdoc_ingest.statement import Printed, Statement
+from hwdoc_ingest.statement import EARLIER, Printed, Statement
 
 CHINESE = re.compile(r"[\u3400-\u9fff\uff01-\uff5e]")
 """Han characters, and the wide forms of Latin letters, digits and marks."""
@@ -33,7 +33,7 @@ _TERM = re.compile(
 )
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
 _NUMERAL = re.compile(
-    r"[一二两三四五六七八九十]{1,3}(?=\s*(?:个|路组|级(?!缓存|高速|指令|数据|\s*cache)|组|位|通道))",
+    r"[一二两三四五六七八九十]{1,3}(?=\s*(?:个|路|发射|级(?!缓存|高速|指令|数据|\s*cache)|组|位|通道))",
     re.I,
 )
 _FULL_STOP = re.compile(r"(?:[。！？；]|(?<=[\u4e00-\u9fff]);)(?!$)")
@@ -74,13 +74,14 @@ def sentences(statement: Statement) -> Iterator[Statement]:
             yield statement
         elif inside:
             words, places = zip(*inside, strict=True)
-            yield replace(statement, text=statement.text[start:end], words=words, places=places)
+            earlier = (statement.earlier + statement.text[:start])[-EARLIER:]
+            yield replace(statement, text=statement.text[start:end], words=words, places=places, earlier=earlier)
 
 
 def in_english(statement: Statement) -> Statement:
     """The statement as the rules read it; the same object when nothing in it is Chinese."""
     headers = [part for cell in statement.cells for part in (cell.header, cell.group)]
-    if not any(CHINESE.search(part) for part in (statement.text, *statement.path, *headers)):
+    if not any(CHINESE.search(part) for part in (statement.text, statement.earlier, *statement.path, *headers)):
         return statement
     traced = _translated(statement.text)
     path = tuple(english(part) for part in statement.path)
@@ -90,6 +91,7 @@ def in_english(statement: Statement) -> Statement:
         text=traced.text,
         places=tuple(_moved(place, first, last) for place in statement.places),
         path=path,
+        earlier=english(statement.earlier),
         cells=tuple(
             replace(cell, header=english(cell.header), group=english(cell.group), start=start, end=end)
             for cell in statement.cells

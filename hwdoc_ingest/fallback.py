@@ -129,6 +129,8 @@ def _costs(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[float]:
     """How far an entry's name is from a number, in words; nothing where it does not fit."""
     if entry.dimension != amount.dimension or not _plausible(entry, amount):
         return
+    if entry.field.startswith("cpu.") and tagged.is_of_accelerator:
+        return
     path = " > ".join(tagged.statement.path[-2:])
     around = clause(tagged.text, amount.start, amount.end)
     everything = f"{tagged.text} > {tagged.path_text}"
@@ -150,6 +152,8 @@ def _costs(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[float]:
             for other in tagged.amounts
         )
         count = len(re.findall(r"[A-Za-z]{2,}|[\u4e00-\u9fff]", gap))
+        inside = gap.count("(") > gap.count(")") and amount.end <= start
+        rivals |= inside and any(other.dimension == amount.dimension and other.start > end for other in tagged.amounts)
         if count <= entry.near and not rivals and "|" not in gap:
             yield float(count)
     same = [other for other in tagged.amounts if other.dimension == amount.dimension]

@@ -16,17 +16,25 @@ Form = Literal["single", "range", "list", "tolerance", "sum"]
 
 SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBER_WORDS = {word: value for value, word in enumerate(SMALL + TEENS)} | {
-    "single": 1, "dual": 2, "triple": 3, "quad": 4, "hexa": 6, "octa": 8, "thirty-two": 32, "sixty-four": 64,
+    tens + ones: value + more
+    for value, tens in zip(range(20, 100, 10), TENS, strict=True)
+    for more, ones in enumerate(("", *(f"-{one}" for one in SMALL[1:10])))
+} | {
+    "single": 1, "dual": 2, "triple": 3, "quad": 4, "hexa": 6, "octa": 8,
     "单": 1, "双": 2, "四": 4, "八": 8, "一": 1, "两": 2, "三": 3, "五": 5, "六": 6, "七": 7, "九": 9, "十": 10,
 }  # fmt: skip
 SPOKEN_UNITS = {
     "gigabytes": "GB", "gigabyte": "GB", "megabytes": "MB", "megabyte": "MB", "kilobytes": "KB", "kilobyte": "KB",
     "kbytes": "KB", "kbyte": "KB", "mbytes": "MB", "mbyte": "MB", "gbytes": "GB", "gbyte": "GB",
     "kbits": "Kbit", "kbit": "Kbit", "mbits": "Mbit", "mbit": "Mbit", "mbytes/s": "MB/s", "gbytes/s": "GB/s",
+    "milliwatts": "mW", "milliamps": "mA", "microamps": "uA", "megahertz": "MHz", "gigahertz": "GHz",
     "volts": "V", "volt": "V", "watts": "W", "watt": "W", "tops": "TOPS", "gops": "GOPS", "mflops": "MFLOPS",
     "gflops": "GFLOPS", "gflop": "GFLOPS", "tflops": "TFLOPS", "mhz": "MHz", "ghz": "GHz", "khz": "kHz", "mt/s": "MT/s",
-    "microns": "um", "micron": "um", "micrometer": "um", "nanometers": "nm", "clock cycles": "cycles",
+    "degrees c": "degC", "degrees celsius": "degC", "deg c": "degC", "deg. c": "degC", "degree c": "degC",
+    "microns": "um", "micron": "um", "micrometer": "um", "nanometers": "nm", "nanometer": "nm", "nanometre": "nm",
+    "clock cycles": "cycles",
     "system clock cycles": "cycles", "clocks": "cycles", "cycles": "cycles", "cycle": "cycles", "个周期": "cycles",
     **{f"{kind} {unit}": "cycles" for unit in ("cycles", "clock cycles")
        for kind in ("additional", "extra", "more", "CPU", "core", "bus", "processor", "AHB", "AXI")},
@@ -64,10 +72,13 @@ _RANGE = re.compile(
     r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:-?to-?|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
+"""`between 2.7 V and 3.6 V` is a range."""
 _LIST = re.compile(r"^-?\s*(?:\([^()]{1,20}\)\s*)?(?:,|/|or|and|,\s*or|,\s*and|、|或|和)\s*$", re.IGNORECASE)
 _IN_UNIT = re.compile(r"^\s*\)?\s*\(?\s*in\s+([A-Za-z]{1,6})\)?", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\b(?:tables?|figures?|fig\.|sections?|chapters?|rev\.?|revision|version|ver\.?|v|page|note|step|no\.|level)"
+    r"\b(?:tables?|figures?|fig\.|sections?|chapters?|rev\.?|revision|version|ver\.?|(?<!\d )v|page|note|step"
+    r"|no\.|level)"
     r"\s*(?:[A-Z\d]{1,2}[-.])?$",
     re.IGNORECASE,
 )
@@ -176,6 +187,8 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             if following.value > first.value or first.unit or following.unit:
                 return [*group, following], "range"
             break
+        if form == "single" and len(group) == 1 and between.strip() == "and" and _BETWEEN.search(text[: first.start]):
+            return [*group, following], "range"
         if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:
             return [*group, following], "sum"
         if not _LIST.match(between) or _each_of_a_variant(text, between, following):

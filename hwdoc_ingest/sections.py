@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.standing import EXAMPLE
-from hwdoc_ingest.statement import Statement, sentence
+from hwdoc_ingest.statement import EARLIER, Statement, sentence
 from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, Line, is_continued
 
 NUMBERED = re.compile(
@@ -74,7 +74,14 @@ def heading_level(line: Line, body_size: float) -> int | None:
     if line.size > 1.2 * body_size and len(line.words) <= 10 and re.search(r"[A-Za-z\u4e00-\u9fff]{3}", text):
         return 2
     capitals = re.sub(r"[^A-Za-z]", "", text)
-    if len(capitals) > 6 and capitals.isupper() and len(line.words) <= 6 and line.size >= body_size:
+    written_in_latin = not re.search(r"[\u4e00-\u9fff]", text)
+    if (
+        len(capitals) > 6
+        and capitals.isupper()
+        and written_in_latin
+        and len(line.words) <= 6
+        and line.size >= body_size
+    ):
         return 3
     return None
 
@@ -126,7 +133,9 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         indent = first.box[0]
         words = words[1:] if bullet else words
         outline.items = [(at, text) for at, text in outline.items if at < indent - 2]
-        said = list(_sentences(page, words, outline.path() + ((example,) if bullet and example else ()), by_ocr))
+        said = _in_paragraph(
+            _sentences(page, words, outline.path() + ((example,) if bullet and example else ()), by_ocr)
+        )
         yield from said
         if not bullet:
             leads = said[-1].text.endswith((":", "：")) and EXAMPLE.search(said[-1].text)
@@ -180,6 +189,14 @@ _END = re.compile(r"(?:[.!?][\"')\]]?|[。；！？])$")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:e\.g|i\.e|etc|Fig|No|vs|approx|max|min|typ|Co|Ltd|Inc|[A-Z])\.$", re.IGNORECASE
 )
+
+
+def _in_paragraph(sentences: Iterable[Statement]) -> list[Statement]:
+    """The sentences of one paragraph, each with those before it."""
+    said: list[Statement] = []
+    for each in sentences:
+        said.append(replace(each, earlier=" ".join(other.text for other in said)[-EARLIER:]))
+    return said
 
 
 def _sentences(page: int, words: Sequence[Word], path: tuple[str, ...], by_ocr: bool) -> Iterator[Statement]:

@@ -12,6 +12,8 @@ from hwdoc_ingest.text_lines import around, join_words
 Bound = Literal["min", "typ", "max", "value"]
 
 CELL_MARK = " | "
+EARLIER = 400
+"""Most letters of the sentences before one that it is read with."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Statement:
     cells: tuple[Cell, ...] = ()
     """Cells of a table row; none for a sentence."""
     by_ocr: bool = False
+    earlier: str = ""
+    """The sentences before it in its paragraph: what `it`, `each` and `the cache` speak of."""
     is_heading: bool = False
     printed: Printed | None = None
     """What the document prints, if `text` and `path` are not its own words."""

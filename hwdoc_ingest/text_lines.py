@@ -342,7 +342,8 @@ def is_continued(line: Line, following: Line, right_edge: float) -> bool:
     text = line.text
     if GOES_ON.search(text) or text.count("(") > text.count(")"):
         return True
-    reach = 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06
+    chinese = CJK.fullmatch(text[-1:]) and CJK.fullmatch(following.text[:1])
+    reach = 0.15 if chinese else 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06
     width = right_edge - line.box[0]
     full = right_edge - reach * width < line.box[2] < right_edge + 0.15 * width
     return full or following.text[:1].islower()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from hwdoc_ingest.rules import (
     accelerators,
     addresses,
+    cache_pairs,
     caches,
     chip,
     clocks,
@@ -36,10 +37,12 @@ QUANTITY_RULES: tuple[QuantityRule, ...] = (
 
 FIND_RULES: tuple[FindRule, ...] = (
     caches.find,
+    cache_pairs.find,
     dram.find,
     dma.find,
     accelerators.find,
     processor.find,
+    supply.find,
     chip.find,
     addresses.find,
 )

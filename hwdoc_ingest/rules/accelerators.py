@@ -55,7 +55,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "npu.macs_per_cycle",
         "count",
-        words(r"\b(?:int\d+\s+)?MACs?(?: operations?)? per (?:cycle|clock)\b|\bMACs?/cycle\b"),
+        words(
+            r"\b(?:int\d+\s+)?(?:MACs?|multiply[- ]accumulates?)(?: operations?)? "
+            r"(?:per|each|every|in (?:each|every|one)) "
+            r"(?:clock )?(?:cycle|clock)\b|\bMACs?/(?:cycle|clk|clock)\b"
+        ),
         low=1,
         high=1e7,
         gap_words=2,
@@ -134,13 +138,21 @@ _GPU_MODEL = re.compile(
 _TIMES = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\s*(KB|MB)\b|\b(\d+)\s*(KB|MB)\s*[x×]\s*(\d+)\b", re.IGNORECASE)
 
 
+_TELLS_TYPES = re.compile(
+    r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
+    r"(?: support\w*)?\s*(?::|are\b|is\b)",
+    re.IGNORECASE,
+)
+"""How a line begins that lists what an accelerator counts with."""
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """Lists of data types and frameworks, the GPU's model, and sizes written as a product."""
     text = tagged.text
     near = text + " " + " ".join(tagged.statement.path[-3:])
     if not _FRAMEWORKS.search(text):
         yield from _known_frameworks(text)
-    if _NPU.search(near):
+    if _NPU.search(near) or _TELLS_TYPES.match(text):
         yield from _types(text)
         yield from _frameworks(text)
     dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)

@@ -38,7 +38,8 @@ _PROSE = re.compile(
 )
 """A range of addresses inside a sentence has no name of its own."""
 _STARTS = re.compile(
-    rf"\breset\b.{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
+    rf"\b(?:reset|power-?(?:up|on)|powered (?:up|on))\b"
+    rf".{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
     rf"|to)\b[^.;|]{{0,24}}?(?P<at>{HEX})",
     re.IGNORECASE,
 )

@@ -11,11 +11,13 @@ from hwdoc_ingest.rules.qualities import QUALITIES
 from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, words
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
+_KBYTES = r"\d{1,4}[ -]?K(?:i?B|-?bytes?)"
 L1I = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\(?\b(?:instruction|"
-    r"instr\.?)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
+    r"instr\.?|program)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\binstruction memory system\b|\binstruction(?= and [^.;,]{{0,30}}\bdata caches\b)"
-    rf"|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?I\b(?:[ -]?cache)?|\binstruction caches of\b"
+    rf"|\binstruction(?= and {_KBYTES} (?:of )?(?:L1 )?data caches?\b)"
+    rf"|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?[IP]\b(?:[ -]?cache)?|\binstruction caches of\b"
     r"|指令\s*(?:高速)?(?:缓存|cache)"
 )
 L1D = words(
@@ -47,6 +49,16 @@ _OF_LINE = words(
 )
 """A length of a line or bank, not of the cache."""
 _KB = 1024.0
+
+
+_LISTED = words(
+    r"\bcaches?\b[^,;:.]{0,16}:|^\W*(?:shared |unified )?L[23]\b.{4,12}$|^\W*\d+ ?[KM]i?B (?:shared )?L[23]\W*$"
+)
+"""A list of caches told apart by a word each (`Caches: 32 KB instruction, 32 KB data, 128 KB L2`), or a label."""
+_IN_LIST = {
+    name: words(rf"\b(?:L1 )?{name}\b(?! ?(?:cache|memory|S?RAM|TLB|set|bus|controller|path|width|rate|type|-))")
+    for name in ("instruction", "data", "L2", "L3")
+}
 
 
 def _size(
@@ -82,18 +94,26 @@ RULES: tuple[QuantityRule, ...] = (
     _size("dsp.l1d_cache.size_bytes", L1D, 64, 2048 * _KB, context=_DSP, sureness=0.92),
     _size("cpu.l2_cache.size_bytes", L2, 4 * _KB, 1 << 28, forbids_path=_GPU),
     _size("cpu.l3_cache.size_bytes", L3, 4 * _KB, 1 << 30, forbids_path=_GPU),
+    _size("cpu.l1i_cache.size_bytes", _IN_LIST["instruction"], 64, 2048 * _KB, _DSP, _LISTED, 0.85),
+    _size("cpu.l1d_cache.size_bytes", _IN_LIST["data"], 64, 2048 * _KB, _DSP, _LISTED, 0.85),
+    _size("cpu.l2_cache.size_bytes", _IN_LIST["L2"], 4 * _KB, 1 << 28, _GPU, _LISTED, 0.85),
+    _size("cpu.l3_cache.size_bytes", _IN_LIST["L3"], 4 * _KB, 1 << 30, _GPU, _LISTED, 0.85),
 )
 
 _N = r"(\d{1,3}|" + "|".join(w for w in NUMBER_WORDS if w.isascii()) + r")"
 _WAYS = re.compile(
     rf"\b{_N}(?:\s*-?\s*way)?(?:,?\s*(?:or|and|,|/)\s*{_N})?\s*-?\s*way\b(?!\s*(?:out|issue|super))|"
-    rf"(\bdirect[ -]mapp(?:ed|ing)\b)",
+    rf"(\bdirect[ -]mapp(?:ed|ing)\b)|\b(?:organi[sz]ed|arranged|divided|split) (?:as|in|into) {_N} ways\b"
+    rf"|\b(?:\d{{2,5}}|sixty-four) sets of {_N} (?:blocks|lines)\b|\bassociativity (?:is|of) {_N}\b",
     re.IGNORECASE,
 )
 _BOTH = words(
     r"\bboth (?:\w+ ){0,2}caches\b|\b(?:instruction|I)[ -]?(?:and|/|&) ?(?:data|D)[ -]?caches?\b|\bcaches?, each\b"
     r"|\b(?:data|D)[ -]?(?:and|/|&) ?(?:instruction|I)[ -]?caches?\b|\beach (?:L1 )?cache\b|\b(?:L1|primary) caches\b"
     r"|\bL1 (?:I/D|I&D|I and D)?[ -]?cache\b(?! ?controller)"
+    r"|\bcaches? for (?:both )?(?:instructions? and data|data and instructions?)\b"
+    r"|\bcaches? \(?(?:instructions? and data|data and instructions?)\b"
+    r"|\b\(?(?:instruction|data) and (?:data|instruction)\)? caches\b"
 )
 """Words for the instruction and the data cache together."""
 _LINE = re.compile(
@@ -102,9 +122,12 @@ _LINE = re.compile(
     r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b"
     r"|\b(?:block|line)s?\s*(?:size|length)?\s*(?:of|is|are|:|=)\s*\w+[ -]words? \((\d{1,4})\s*-?\s*bytes?\)"
     r"|\b(?:block|line)s (?:are|have) (\d{1,4}) bytes\b|\b(?:block|line) (?:size"
-    r"|length)\s*(?:\(bytes\))?\s*(\d{1,4}) bytes",
+    r"|length)\s*(?:\(bytes\))?\s*(\d{1,4}) bytes"
+    r"|\b(?:block|line)s? (?:consists? of|contains?|comprises?|holds?|is|are|has) (\d{1,4})[- ]bytes?\b"
+    r"|\b(?:block|line)s of (\d{1,4}) bytes\b",
     re.IGNORECASE,
 )
+_SETS = re.compile(r"\b(\d{1,5}) sets\b", re.IGNORECASE)
 _LINE_WORDS = re.compile(
     rf"\b{_N}(?:\s*(?:,|or|and)\s*{_N})?[ -]?words? (?:cache )?lines?\b|\blines? (?:of|length:?"
     rf"|size:?) {_N}[ -]words?\b",
@@ -120,6 +143,7 @@ _POLICY = re.compile(
 
 
 _TELLS_POLICY = words(r"\bcaches?\b|\bwrite (?:method|policy|mode|protocol)\b")
+_OWN_POLICY = words(r"(?:its|the) (?:write )?policy is\b")
 _NO_POLICY = words(
     r"\binvalidat|\bflush|\bclean|\bpurge|\btransaction|\bsnoop|"
     r"\bbuffers?\b|\bmiss(?:es)?\b|\bhits?\b|\bno write[ -]?back\b|\bregister\b|\bbits?\b|\bwhen\b|\bif\b"
@@ -132,15 +156,24 @@ _SHARED_L1 = words(
 )
 
 
+_DIRECT = 2
+"""The group of `_WAYS` that says one way without a number."""
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """Ways, line length and write policy of the cache that the sentence or its heading names."""
     text = tagged.text
     for match in _WAYS.finditer(text):
-        values = (1,) if match[3] else tuple(_count(part) for part in match.groups()[:2] if part)
+        said = [part for at, part in enumerate(match.groups()) if part and at != _DIRECT]
+        values = (1,) if match[1 + _DIRECT] else tuple(_count(part) for part in said)
         if re.search(r"tlb|branch|predict|btb", text, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
             continue
         for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.ways", match, values)
+    for match in _SETS.finditer(text):
+        of = _cache_at(tagged, *match.span())
+        if of in ("cpu.l1i_cache", "cpu.l1d_cache"):
+            yield _found(tagged, f"{of}.sets", match, (int(match[1]),))
     shared = _SHARED_L1.search(text)
     if shared and not re.search(r"\bL2|L3|level[ -]?[23]", shared.group(), re.IGNORECASE):
         yield Found("cpu.l1_cache.shared", shared.start(), shared.end(), True, sureness=0.85)
@@ -156,7 +189,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
             continue
         for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.line_bytes", match, sizes)
-    for match in _POLICY.finditer(text) if _TELLS_POLICY.search(text) else ():
+    tells = _TELLS_POLICY.search(text) or (_OWN_POLICY.match(text) and _levels(tagged.statement.earlier))
+    for match in _POLICY.finditer(text) if tells else ():
         if _NO_POLICY.search(text):
             break
         policy_of = _cache_at(tagged, match.start(), match.end())
@@ -211,6 +245,15 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
     one = _cache_at(tagged, start, end)
     if re.search(r"\bboth\b", text, re.IGNORECASE) and len(_levels(text)) > 1:
         return _levels(text)
+    if _named_together(text, start):
+        return ["cpu.l1i_cache", "cpu.l1d_cache"]
+    if (
+        not _levels(text)
+        and not _BOTH.search(text)
+        and not _OTHER_MEMORY.search(text)
+        and _speaks_of_both(tagged.statement.earlier)
+    ):
+        return ["cpu.l1i_cache", "cpu.l1d_cache"]
     both = [match for match in _BOTH.finditer(text) if match.start() < start or match.start() - end < 40]
     if both and not re.search(r"\bL2|L3|level[ -]?[23]", text[both[-1].start() : end], re.IGNORECASE):
         named = [
@@ -221,6 +264,34 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
         if not named:
             return ["cpu.l1i_cache", "cpu.l1d_cache"]
     return [one] if one else []
+
+
+_OTHER_MEMORY = words(r"\bL[23]\b|second|third|secondary|TLB|\bmain memory\b|\b(?:GPU|DSP)\b|branch")
+"""A sentence that names one of these does not go on about the cache of the sentence before."""
+
+
+_JOINED = re.compile(
+    r"\s*(?:,|/|and|&|,\s*and)\s*(?:an?\s+|the\s+)?(?:\d{1,4}[- ]?K\S{0,6}\s+)?(?:of\s+|L1\s+)*", re.IGNORECASE
+)
+"""What stands between the names of two caches that are told of together."""
+
+
+def _named_together(text: str, start: int) -> bool:
+    """Whether a place goes on about two caches: `32 KB instruction cache and 32 KB data cache, 4-way`."""
+    named = sorted((m.start(), m.end(), level) for level, name in _BY_LEVEL for m in name.finditer(text, 0, start))
+    if len(named) < 2 or {level for _, _, level in named[-2:]} != {"cpu.l1i_cache", "cpu.l1d_cache"}:
+        return False
+    (_, first, _), (second, end, _) = named[-2:]
+    return bool(_JOINED.fullmatch(text[first:second])) and bool(
+        re.match(r"\s*(?:,|;|with\b|both\b|each\b)", text[end:start])
+    )
+
+
+def _speaks_of_both(earlier: str) -> bool:
+    """Whether the sentences before one speak last of the instruction and the data cache together."""
+    both = [match.end() for match in _BOTH.finditer(earlier)]
+    one = [match.end() for _, name in _BY_LEVEL for match in name.finditer(earlier)]
+    return bool(both) and max(both) >= max(one, default=0)
 
 
 def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
@@ -235,6 +306,11 @@ def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
     later = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
     if later and min(later)[0] - end < 40:
         return min(later)[1]
+    if _OTHER_MEMORY.search(text):
+        return None
+    spoken_of = [(m.end(), level) for level, name in _BY_LEVEL for m in name.finditer(tagged.statement.earlier)]
+    if spoken_of:
+        return max(spoken_of)[1]
     for part in reversed(tagged.statement.path):
         levels = _levels(part)
         if len(levels) == 1:

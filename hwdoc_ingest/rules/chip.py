@@ -27,9 +27,9 @@ RULES: tuple[QuantityRule, ...] = (
 _PACKAGE = re.compile(
     r"\b(\d{2,4})\s*-?\s*(?:pin|ball|lead)s?\s*,?\s*((?:(?:plastic|ceramic|thin|low-profile|"
     r"fine-pitch|quad|flat|pin|ball|grid|array|pack|package)\s*-?\s*)*(?:\(?(?:PGA|BGA|FCBGA|TFBGA|"
-    r"LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|FCCSP|WLCSP|CSP|UFBGA|VFBGA|UFQFPN|VFQFPN|VQFN|SOIC|SOP|TSSOP|SSOP|PLCC"
+    r"[A-Z]{1,4}BGA|[A-Z]{1,3}LGA|LGA|LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|FCCSP|WLCSP|CSP|UFBGA|VFBGA|UFQFPN|VFQFPN|VQFN|SOIC|SOP|TSSOP|SSOP|PLCC"
     r"|LCC)\)?|pin grid array|ball grid array|quad flat pack))"
-    r"|\b((?:FC|TF|LF|VF|UF|F)?BGA|(?:VF?|UF)?QFP?N|LQFP|TQFP|PQFP|WLCSP|TSSOP"
+    r"|\b(e?(?:FC|TF|LF|VF|UF|F|MAP|P|C)?BGA|e?(?:VF?|UF|W?[DH]?|X)QFP?N|e?LQFP|e?TQFP|QFP|PQFP|WLCSP|TSSOP"
     r"|SOIC)\s*-?\s*(\d{2,4})(?:\s*-?\s*(?:pin|ball)s?)?\b",
     re.IGNORECASE,
 )

@@ -76,6 +76,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=1,
         after=False,
         instance=instances.controller,
+        forbids=words(r"outstanding|in flight|pending"),
         sureness=0.87,
     ),
     QuantityRule(
@@ -117,7 +118,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.data_width_bits",
         "bits",
-        words(r"\bdata (?:size|width)\b|\bwidth of transfers\b"),
+        words(r"\bdata (?:size|width)s?\b|\bwidth of transfers\b|\b(?:master |AHB |AXI |bus )+ports?\b"),
         context=_DMA,
         low=8,
         high=1024,
@@ -192,7 +193,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.max_outstanding",
         "count",
-        words(r"\boutstanding (?:transactions?|requests?|transfers?)\b"),
+        words(
+            r"\boutstanding (?:transactions?|requests?|transfers?|reads?|writes?)\b"
+            r"|\b(?:transactions?|requests?|transfers?)(?: (?:may|can|are|be|allowed|kept))* "
+            r"(?:outstanding|in flight)\b"
+        ),
         context=_DMA,
         low=1,
         high=256,

@@ -15,6 +15,17 @@ _ORDERLY = re.compile(
     rf"or\s+)?(?:{KIND.pattern})(?:-\s?\d{{3,4}})?)*",
     re.IGNORECASE,
 )
+_LANES = re.compile(
+    r"(?<![\w.])[x×](8|16|32|64|128)\b(?=\s*-?(?:bit)?\s*(?:(?:LP)?DDR|channel|SDRAM|DRAM))|"
+    r"(?:(?:LP)?DDR\d[LX]?\w*|SDRAM)\s*,?\s*[x×](8|16|32|64|128)\b(?!\s*\d)",
+    re.IGNORECASE,
+)
+"""`a single x32 LPDDR4X channel`, `LPDDR4 x32`: how wide it is."""
+_CLOCKED = re.compile(
+    r"\b(?:SDRAM|DRAM|(?:LP)?DDR\d?\w*)\b[^.;]{0,30}?\b(?:clocked|clock(?:s)? at|run(?:s|ning)? at|operat\w+ at)"
+    r"(?: at)?(?: up to)?\s*$",
+    re.IGNORECASE,
+)
 _RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-\s?(\d{3,4})\b", re.IGNORECASE)
 
 
@@ -52,7 +63,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=256,
         lists=True,
         gap_words=2,
-        forbids_path=_NOT_DDR,
+        forbids_path=words(_NOT_DDR.pattern + "|DMA"),
         forbids=words(r"ECC|DMA|ADC|I2S|SPI"),
         sureness=0.85,
     ),
@@ -83,6 +94,33 @@ RULES: tuple[QuantityRule, ...] = (
         after=False,
         forbids=words(r"each channel|per channel|ECC"),
         sureness=0.85,
+    ),
+    QuantityRule(
+        "memory.dram.bus_width_bits",
+        "bits",
+        words(r"\bexternal memory interface\b|\bSDRAM (?:interface|controller|port|bus)\b"),
+        low=8,
+        high=1024,
+        lists=True,
+        gap_words=0,
+        after=False,
+        forbids=words(r"each channel|per channel|ECC|flash|address"),
+        sureness=0.8,
+    ),
+    QuantityRule(
+        "memory.dram.size_bytes",
+        "bytes",
+        words(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?: SDRAM| DRAM| memory)?\b|\bDRAM\b"),
+        context=words(r"\b(?:built-?in|embedded|integrat\w+|in-package|on-package|SiP|stacked|internal|co-packaged)\b"),
+        low=1 << 20,
+        high=1 << 40,
+        gap_words=3,
+        instance=None,
+        sureness=0.72,
+        forbids=words(
+            r"external|off-chip|up to|max|support|SRAM|board|cache|address|space|flash|controller|kit|per channel|each"
+        ),
+        forbids_path=words(r"external|board|controller"),
     ),
     QuantityRule(
         "memory.dram.ecc_bits",
@@ -118,7 +156,8 @@ RULES: tuple[QuantityRule, ...] = (
         "memory.dram.clock_hz",
         "frequency",
         words(
-            r"clock frequency|\bclock\b|\b(?:maximum|max) frequency\b|时钟频率"
+            r"clock frequency|\bclock\b|\bfrequency(?= (?:is |of )?(?:max(?:imum)?|up to)\b)"
+            r"|\b(?:maximum|max) frequency\b|时钟频率"
             r"|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
             r"|up to|@))|data bus(?= at)"
         ),
@@ -186,6 +225,7 @@ RULES: tuple[QuantityRule, ...] = (
 def find(tagged: Tagged) -> Iterator[Found]:
     """The list of supported kinds, and the data rate of a part number such as DDR4-3200."""
     text = tagged.text
+    yield from _lanes_and_clock(tagged)
     if tagged.statement.is_row or not re.search(
         r"memory|support|compatible|SDRAM|interface|支持", text + tagged.path_text, re.IGNORECASE
     ):
@@ -215,3 +255,18 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found(
                 "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
             )
+
+
+def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
+    """The width that is written as lanes, and the clock that a memory is said to run at."""
+    text = tagged.text
+    if _NOT_DDR.search(text):
+        return
+    lanes = _LANES.search(text)
+    if lanes:
+        width = float(lanes[1] or lanes[2])
+        yield Found("memory.dram.bus_width_bits", lanes.start(), lanes.end(), width, sureness=0.72)
+    for amount in tagged.amounts:
+        single = amount.form == "single" and amount.dimension == "frequency" and 5e7 <= amount.values[0] <= 6e9
+        if single and _CLOCKED.search(text[: amount.start]):
+            yield Found("memory.dram.clock_hz", amount.start, amount.end, amount.values[0], sureness=0.8)

@@ -13,6 +13,10 @@ CORE = re.compile(
     r"\bMali-\w+",
     re.IGNORECASE,
 )
+ADJECTIVE_OF_CORE = re.compile(r"[\s-]{1,2}(?:(?:Arm|ARM|RISC-V|[A-Z]\w{2,10})®?\s){0,2}")
+"""What stands between a number and the core whose adjective it is: `a 240 MHz Arm Cortex-M33`."""
+BOUND_WORD = re.compile(r"\b(?:min|max|typ|nom)(?:imum|ical|inal)?\b", re.IGNORECASE)
+"""What is beside a value with one of these is another bound of it, no condition."""
 IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
 CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
@@ -36,6 +40,8 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
     named = list(CORE.finditer(tagged.text))
     if named:
         after = [m for m in named if m.start() >= end]
+        if after and ADJECTIVE_OF_CORE.fullmatch(tagged.text[end : after[0].start()]):
+            return after[0].group()
         before = [m for m in named if m.end() <= start + 1]
         distinct = {m.group().lower() for m in named}
         if len(distinct) == 1:
@@ -75,7 +81,8 @@ def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
 def beside(tagged: Tagged, start: int, end: int) -> str | None:
     """What stands right after a value as its condition: `(8085A)`, `@ 1.2V`, `at 25 MHz`."""
     found = AT_CONDITION.match(tagged.text[end:])
-    return next(part for part in found.groups() if part).strip() if found else None
+    told = next(part for part in found.groups() if part).strip() if found else None
+    return None if told and BOUND_WORD.search(told) else told
 
 
 def row_label(tagged: Tagged) -> str:
@@ -138,7 +145,7 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
 _MODE = re.compile(
     r"\b(?:TX|RX|transmit\w*|receiv\w*|(?:deep|light|modem)[- ]?sleep|sleep|standby|stop|shutdown|hibernat\w*"
     r"|idle|active|run"
-    r"|system (?:on|off)|power[- ]?(?:down|off))\b(?: mode)?",
+    r"|suspend|doze|nap|halt|system (?:on|off)|power[- ]?(?:down|off))\b(?: mode)?",
     re.IGNORECASE,
 )
 
@@ -148,7 +155,8 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     told = label_of_row(tagged, start, end)
     if tagged.statement.is_row:
         return told
-    named = _MODE.search(tagged.text) or _MODE.search(tagged.parent)
+    before = [*_MODE.finditer(tagged.text, 0, start)]
+    named = before[-1] if before else _MODE.search(tagged.text) or _MODE.search(tagged.parent)
     return " ".join(part for part in (named and named.group(), told) if part) or None
 
 

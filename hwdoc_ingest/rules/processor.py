@@ -311,11 +311,17 @@ _TELLS_ISA = re.compile(
 _ISA = re.compile(r"\bRV(?:32|64)[A-Z][A-Za-z]*\b")
 _ISSUE = re.compile(
     rf"\b(?P<per>single|dual|triple|quad|two|three|four|\d)[- ](?:way |instruction )?issue\b"
-    r"|\bissu(?:es?|ing) (?:up to )?(?P<count>one|two|three|four|five|six|eight|\d) instructions? (?:per|each"
-    r"|every|in one)\b"
+    r"|\b(?:issu|dispatch|execut|launch|decod)(?:es?|ing)? (?:and \w+ )?"
+    r"(?:up to |as many as |at most |a maximum of )?(?P<count>one|two|three|four|five|six|eight|\d) (?:\d+-bit )?"
+    r"instructions? (?:per|each|every|in one|in a single|in the same)\b"
     rf"|\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w ,-]{{0,24}}?(?:issue|superscalar)|"
     rf"parallel execution of ({'|'.join(w for w in NUMBER_WORDS if w.isascii())}) instructions)",
     re.IGNORECASE,
+)
+
+
+_NAMED_TLB = re.compile(
+    r"\b(?:(?:instruction|data|joint|micro|main|unified|shared|[IDLMSJ]\d?)[ -]?)?TLB\b", re.IGNORECASE
 )
 
 
@@ -330,7 +336,8 @@ def _tlb(tagged: Tagged, end: int) -> str | None:
         return near[1]
     found = re.search(r"\b[UID]TLB\b|\bL2 TLB\b|\bfor instructions and operands\b|\bfor instructions\b", tagged.text)
     if found is None:
-        return None
+        before = [*_NAMED_TLB.finditer(tagged.text, 0, end)]
+        return before[-1].group() if before else None
     return {"for instructions and operands": "UTLB", "for instructions": "ITLB"}.get(found.group(), found.group())
 
 
@@ -384,7 +391,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             sureness=0.8,
         )
     issue = _ISSUE.search(text)
-    if issue and re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE):
+    if issue and (issue["count"] or re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE)):
         word = next(part for part in issue.groups() if part).lower()
         number = NUMBER_WORDS.get(word) or int(word)
         yield Found("cpu.issue_width", issue.start(), issue.end(), float(number), sureness=0.85)

@@ -47,6 +47,12 @@ class Tagged:
             return True
         return bool(ENCODING.search(self.text)) or any(REGISTER_PAGES.search(p) for p in self.statement.path[-3:])
 
+    @cached_property
+    def is_of_accelerator(self) -> bool:
+        """Whether a list item begins with a DSP, GPU or NPU, whose clock and caches it then gives."""
+        head = _HEAD.match(self.text)
+        return bool(head and ACCELERATOR.search(head.group()) and not CPU_NAME.search(self.text))
+
     def of(self, role: Role) -> list[Span]:
         """The spans of one role."""
         return [span for span in self.spans if span.role == role]
@@ -136,6 +142,11 @@ FindRule = Callable[[Tagged], Iterator[Found]]
 """A rule of its own form, for what is no number near a name."""
 
 
+ACCELERATOR = re.compile(r"\b(?:DSP|GPU|NPU|KPU|BPU|VPU|TPU)s?\b|\bneural\b", re.IGNORECASE)
+_HEAD = re.compile(r"^[^,;:]{3,40}?(?:[,;:]|\bat\b|\bwith\b|@)")
+"""What a list item is about: its words before the first mark."""
+CPU_NAME = re.compile(r"\bCPUs?\b(?! clock frequency)|Cortex|\bMCU\b|\bARM\b|\bRISC-V\b|\bprocessors?\b", re.IGNORECASE)
+
 LONG = 70
 """Letters of a sentence from which on what its other clauses speak of is another matter."""
 _CLAUSE = re.compile(r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)\b)|\.\s")
@@ -153,12 +164,18 @@ def clause(text: str, start: int, end: int) -> str:
     return text[before[-1] if before else 0 : after.start() if after else len(text)]
 
 
+_OWN_NUMBER = re.compile(r"(?<=\d.)\s?\([^()\d]{8,}\d[^()]*\)|(?<=\d..)\s?\([^()\d]{8,}\d[^()]*\)")
+"""A parenthesis after a number that gives another by its own name: `-25 to 75 °C (junction at most 115 °C)`."""
+
+
 def applies(rule: QuantityRule, tagged: Tagged) -> bool:
     """Whether the context of a rule holds in a statement."""
     text = tagged.text
+    if rule.field.startswith("cpu.") and tagged.is_of_accelerator:
+        return False
     if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
         return False
-    if (not is_long(tagged) and rule.forbids.search(text)) or any(
+    if (not is_long(tagged) and rule.forbids.search(_OWN_NUMBER.sub(" ", text))) or any(
         rule.forbids_path.search(part) for part in tagged.statement.path[-2:]
     ):
         return False

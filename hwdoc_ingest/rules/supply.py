@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from typing import Any
+
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import QuantityRule, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 
 _DRY_PACK = words(r"moisture|dry[- ]?pack|bake|baking|shelf|floor life|humidity|solder|reflow|MSL")
 _TEMPERATURE = r"temp(?:erature|\.)?"
@@ -152,3 +156,46 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(r"leakage|input current|output current|sink|source current|drive|cumulative|clamp|delivered"),
     ),
 )
+
+
+_RAIL_NAME = r"(?:cores?|I/?Os?|kernel|V(?:DD|CC|IO|BAT)\w*|digital|analog|internal logic|logic)"
+_OF_RAIL = re.compile(
+    rf"^\s*(?:supply )?(?:for|to|on|at)\s+(?:the\s+)?(?P<rail>{_RAIL_NAME})(?: \w+)?\b", re.IGNORECASE
+)
+"""`1.2 V for the core`."""
+_RAIL_BEFORE = re.compile(
+    rf"\b(?P<rail>{_RAIL_NAME})(?![\w-])(?:\s+(?:rails?|power|suppl(?:y|ies)|voltage|domain|range|rated|is|of|at|from|a|an|the"
+    r"|single|to|be|runs?|operates?|works?|wants?|needs?|requires?|takes?|uses?|typical(?:ly)?|nominal(?:ly)?|has))*"
+    r"\s*[:=]?\s*$",
+    re.IGNORECASE,
+)
+"""`the core rail needs 0.8 V`."""
+_TELLS_SUPPLY = words(r"\bsuppl|\bpower(?:ed)?\b|\brails?\b|\bvoltages?\b|\brated\b")
+_NO_SUPPLY = words(
+    r"absolute|maximum rating|threshold|toleran|\bV[IO][HL]\b|\binput (?:high|low)|output (?:high|low)|leakage|ripple"
+    r"|exceed|\bADC\b|\bDAC\b|\bPHY\b|\bUSB\b|PLL|HDMI|MIPI|PCIe|battery|backup|program|\bESD\b|(?<!A)DDR|flash"
+    r"|LDO|DC-?DC|converter|regulator|generat"
+)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Supplies that a sentence gives by their rails: `1.2 V for the core and 3.3 V for the I/O`."""
+    statement = tagged.statement
+    if statement.is_row or tagged.describes_register or _NO_SUPPLY.search(" ".join(statement.path[-2:])):
+        return
+    told = _TELLS_SUPPLY.search(f"{tagged.text} {statement.earlier[-120:]} {' '.join(statement.path[-2:])}")
+    for amount in tagged.amounts if told else ():
+        if amount.dimension != "voltage" or amount.form == "list" or not 0.4 <= amount.values[0] <= 24:
+            continue
+        after = _OF_RAIL.match(tagged.text[amount.end :])
+        before = _RAIL_BEFORE.search(tagged.text[: amount.start])
+        if (after or before) is None or _NO_SUPPLY.search(clause(tagged.text, amount.start, amount.end)):
+            continue
+        rail = (after or before)["rail"]  # type: ignore[index]
+        start = before.start() if before and not after else amount.start
+        end = amount.end + (after.end() if after else 0)
+        low, *_, high = (float(f"{value:.12g}") for value in (amount.values[0], *amount.values))
+        said: dict[str, Any] = {"value": low} if amount.form == "single" else {"min": low, "max": high}
+        if amount.form == "tolerance":
+            said["typ"] = amount.values[1]
+        yield Found("power.supply_v", start, end, instance=rail, sureness=0.8, **said)

@@ -1,0 +1,61 @@
+"""Sizes that are said of the instruction and the data cache at once: `16-Kbyte caches for instructions and data`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.qualities import QUALITIES
+from hwdoc_ingest.rules.rule import Found, Tagged, words
+
+_KB = 1024.0
+_BOTH_NAMED = words(
+    r"\bcaches for (?:both )?(?:instructions? and data|data and instructions?)\b"
+    r"|\(?\b(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
+)
+_SIZE_OF_BOTH = re.compile(
+    r"\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*(?P<gap>[^.;]{0,90})$", re.IGNORECASE
+)
+"""A size with what stands between it and a name of both caches."""
+_TOGETHER = words(r"\btotal|\bcombined|\btogether\b|\baltogether\b|\bunified\b")
+_PAIR = re.compile(
+    r"\b(?P<one>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<two>\d{1,4}) ?K(?:i?B|[ -]?bytes?)\s*(?:of\s+)?"
+    r"(?:(?:L1|level[ -]1|primary)[ -](?:I/D[ -]|I\+D[ -])?|I/D[ -]|I\+D[ -])caches?\b(?! ?controller)"
+    r"|\b(?:(?:L1|level[ -]1|primary)[ -](?:I/D[ -]|I\+D[ -])?|I/D[ -]|I\+D[ -])caches?\s*[:=]?\s*(?:is |of )?"
+    r"(?P<three>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<four>\d{1,4}) ?K(?:i?B|[ -]?bytes?)",
+    re.IGNORECASE,
+)
+"""`32KB+32KB L1 cache`: the instruction cache is named first everywhere."""
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """One size of both, or two sizes that are written as a sum."""
+    yield from _size_of_both(tagged)
+    yield from _pair(tagged)
+
+
+def _pair(tagged: Tagged) -> Iterator[Found]:
+    """The sizes of an instruction and a data cache that are written as a sum."""
+    for match in _PAIR.finditer(tagged.text):
+        first, second = (match["one"], match["two"]) if match["one"] else (match["three"], match["four"])
+        if first != second and not re.search(r"I[/+]D", match.group()):
+            continue  # which is which is not said
+        instance = instances.core(tagged, match.start(), match.end())
+        for side, size in (("l1i", first), ("l1d", second)):
+            value = float(size) * _KB
+            yield Found(
+                f"cpu.{side}_cache.size_bytes", match.start(), match.end(), value, instance=instance, sureness=0.87
+            )
+
+
+def _size_of_both(tagged: Tagged) -> Iterator[Found]:
+    """One size of both caches: `16-Kbyte, four-way, physically addressed caches for instructions and data`."""
+    for names in _BOTH_NAMED.finditer(tagged.text):
+        size = _SIZE_OF_BOTH.search(tagged.text[: names.start()])
+        if size is None or _TOGETHER.search(tagged.text) or re.search(r"\w", QUALITIES.sub(" ", size["gap"])):
+            continue
+        value = float(size[1]) * _KB
+        instance = instances.core(tagged, size.start(), names.end())
+        for field in ("cpu.l1i_cache.size_bytes", "cpu.l1d_cache.size_bytes"):
+            yield Found(field, size.start(), names.end(), value, instance=instance, sureness=0.88)
