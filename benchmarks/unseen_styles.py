@@ -1,10 +1,13 @@
 """`python benchmarks/unseen_styles.py`: how much is read of sheets in house styles written apart from the rules.
 
-Prints recall and precision by group of fields, for the styles that rules were mended with and for those set aside.
+Prints recall and precision by group of fields, for the styles that rules were mended with and for those set aside. With
+`--write DIR` the sheets and their facts are written instead, as `python -m hwdoc_ingest.calibrate` takes them.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -18,6 +21,16 @@ from hwdoc_ingest.fields import candidate_json
 from hwdoc_ingest.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.scoring import judge
+
+
+def write(folder: Path) -> None:
+    """Writes every sheet as PDF and its facts, laid out as for `python -m hwdoc_ingest.evaluate`."""
+    for part in ("docs", "truth"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    for sheet in sheets():
+        (folder / "docs" / f"{sheet.name}.pdf").write_bytes(pdf(sheet))
+        truth = {"doc": f"{sheet.name}.pdf", "kind": "pdf", "facts": sheet.facts}
+        (folder / "truth" / f"{sheet.name}.json").write_text(json.dumps(truth, ensure_ascii=False), "utf-8")
 
 
 def main() -> None:
@@ -49,4 +62,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--write", type=Path, metavar="DIR", help="write the sheets and their facts")
+    chosen = options.parse_args()
+    if chosen.write:
+        write(chosen.write)
+    else:
+        main()

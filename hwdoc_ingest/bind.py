@@ -42,6 +42,8 @@ CAPTION_CONDITION = re.compile(r"\((?:at |@ ?)?([-+\d.]+ ?(?:MHz|GHz|V|°C))\)$"
 SHARED_OR_OWN = re.compile(r"cache|memory\.(?!address_space|physical_address|region)")
 """Fields of what cores share or each have of their own; an address is nobody's."""
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
+UNDER_BIAS = re.compile(r"\bunder bias\b", re.IGNORECASE)
+"""How a temperature beyond which a powered chip is destroyed is called, wherever it stands."""
 MAX_TEXT = 240
 
 
@@ -313,6 +315,8 @@ def _excerpt(text: str, start: int, end: int) -> str:
 
 
 def _strength(tagged: Tagged) -> Literal["must", "recommended"] | None:
+    if UNDER_BIAS.search(tagged.text):
+        return "must"
     for span in tagged.of("strength"):
         return "must" if span.label == "must" else "recommended"
     for part in reversed(tagged.statement.path):

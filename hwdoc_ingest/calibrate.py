@@ -1,7 +1,7 @@
-"""`python -m hwdoc_ingest.calibrate DIR`: fits the confidence to judged PDF documents, and tells how well it holds.
+"""`python -m hwdoc_ingest.calibrate DIR...`: fits the confidence to judged PDF documents, and tells how well it holds.
 
 Every figure is of documents that the fit had not seen: each document in turn is left out, and the rest is fitted.
-DIR is laid out as for `python -m hwdoc_ingest.evaluate`.
+DIR is laid out as for `python -m hwdoc_ingest.evaluate`; METAINFER_OCR_FOLDER names a folder that keeps what OCR saw.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-import numpy.typing as npt
 import typer
 import yaml
 
@@ -28,15 +26,10 @@ from metainfer_core.cli import console
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
 
-SHRINK = 1.0
-"""Strength of the pull of all weights towards nothing (ridge)."""
-SWEEPS = 200
-LEAST_STEP = 25
-"""Readings of one step at least."""
-MARGIN = 0.1
-"""Share of the highest step that is counted to the one below, the lowest scores of it."""
+COUNTS = 4
+"""Counts of doubts that are told apart: none, one, two, more."""
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, SURE, 1.0)
-HEAD = """# How evidence becomes a chance (calibration.py). Written by `python -m hwdoc_ingest.calibrate`.
+HEAD = """# How doubts become a chance (calibration.py). Written by `python -m hwdoc_ingest.calibrate`.
 """
 
 
@@ -71,56 +64,22 @@ def judged(folder: Path, only: str, without: str, progress: Progress) -> list[Ju
 
 
 def fit(readings: Sequence[Judged]) -> Calibration:
-    """Weights by logistic regression, none negative; steps by pooling neighbours until the chances rise."""
-    parts = np.array([each.evidence.parts() for each in readings])
-    right = np.array([each.right for each in readings], float)
-    weights = _logistic(parts, right)
-    calibration = Calibration(weights=weights, steps=((0.0, 0.5),))
-    scores = np.array([calibration.score(each.evidence) for each in readings])
-    return Calibration(weights=calibration.weights, steps=_steps(scores, right))
+    """The share of right readings by their count of doubts, Laplace's (right + 1) / (all + 2), never rising."""
+    groups: list[list[Judged]] = [
+        [each for each in readings if min(each.evidence.doubts, COUNTS - 1) == count and not each.evidence.guessed]
+        for count in range(COUNTS)
+    ]
+    pooled: list[tuple[int, list[Judged]]] = []  # for how many counts, and their readings
+    for group in groups:
+        pooled.append((1, group))
+        while len(pooled) > 1 and _share(pooled[-2][1]) < _share(pooled[-1][1]):
+            (first, before), (second, after) = pooled[-2:]
+            pooled[-2:] = [(first + second, before + after)]
+    return Calibration(chances=tuple(round(_share(group), 3) for count, group in pooled for _ in range(count)))
 
 
-def _logistic(parts: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Weights that fit best, by Newton steps along one after the other; the constant is fitted too, and dropped."""
-    columns = np.column_stack([parts, np.ones(len(right))])
-    weights, sums = np.zeros(columns.shape[1]), np.zeros(len(right))
-    for _ in range(SWEEPS):
-        for at, column in enumerate(columns.T):
-            shrink = SHRINK if at < parts.shape[1] else 0.0
-            chance = 1 / (1 + np.exp(-sums))
-            slope = float(column @ (chance - right)) + shrink * weights[at]
-            bend = float(column**2 @ (chance * (1 - chance))) + shrink + 1e-9
-            moved = weights[at] - slope / bend
-            moved = max(0.0, moved) if at < parts.shape[1] else moved
-            sums += (moved - weights[at]) * column
-            weights[at] = moved
-    first, second, _constant = (round(float(weight), 3) for weight in weights)
-    return first, second
-
-
-def _steps(scores: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    """Isotonic regression in steps of enough readings; the chance of a step is Laplace's, (right + 1) / (all + 2)."""
-    order = np.argsort(scores, kind="stable")
-    blocks: list[list[int]] = []
-    for at in order:
-        blocks.append([int(at)])
-        while len(blocks) > 1 and _share(right, blocks[-2]) >= _share(right, blocks[-1]):
-            blocks[-2:] = [blocks[-2] + blocks[-1]]
-    while len(blocks) > 1 and min(map(len, blocks)) < LEAST_STEP:
-        least = min(range(len(blocks)), key=lambda b: len(blocks[b]))
-        into = least - 1 if least else 0
-        blocks[into : into + 2] = [blocks[into] + blocks[into + 1]]
-    if len(blocks) > 1:
-        moved = int(MARGIN * len(blocks[-1]))
-        blocks[-2:] = [blocks[-2] + blocks[-1][:moved], blocks[-1][moved:]]
-    return tuple(
-        (round(float(scores[block].min()), 3), round((float(right[block].sum()) + 1) / (len(block) + 2), 3))
-        for block in blocks
-    )
-
-
-def _share(right: npt.NDArray[np.float64], block: list[int]) -> float:
-    return float(right[block].mean())
+def _share(readings: Sequence[Judged]) -> float:
+    return (sum(each.right for each in readings) + 1) / (len(readings) + 2)
 
 
 def left_out(readings: Sequence[Judged]) -> list[tuple[Judged, float]]:
@@ -174,7 +133,7 @@ def as_text(report: dict[str, dict[str, Any]]) -> str:
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with docs/ and truth/*.json.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders with docs/ and truth/*.json.")],
     only: Annotated[str, typer.Option(help="Only documents whose name holds one of these, separated by commas.")] = "",
     without: Annotated[str, typer.Option("--except", help="No document whose name holds one of these.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the calibration of all documents to this file.")] = None,
@@ -182,10 +141,10 @@ def command(
 ) -> None:
     """Fits the confidence to judged PDF documents; prints how it holds on documents left out of the fit."""
     with console.progress("calibrate") as progress:
-        readings = judged(folder, only, without, progress)
+        readings = [each for folder in folders for each in judged(folder, only, without, progress)]
     if len({each.document for each in readings}) < 2:
         raise InputError(
-            f"{folder}: there is too little to fit to.",
+            f"{', '.join(map(str, folders))}: there is too little to fit to.",
             f"Known facts judge {len(readings)} readings; those of two PDF documents are needed at least.",
             "Add documents and their facts.",
         )

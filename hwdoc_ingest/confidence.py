@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hwdoc_ingest.statement import Statement
@@ -43,7 +44,26 @@ def confidence(sureness: float, statement: Statement) -> float:
     return round(max(0.0, min(0.97, sureness * read)), 3)
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """A candidate after all that the document says was held together."""
+
+    candidate: Candidate
+    """Its confidence is what the weighing left of it."""
+    sureness: float
+    """Of the reading alone, at its best place."""
+    places: int
+    """How many places of the document say the same."""
+    contested: bool
+    """Whether another reading of the same thing was found, kept beside it or not."""
+
+
 def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates once a page, surer where places agree and less sure where they contradict."""
+    return tuple(each.candidate for each in weighed(candidates))
+
+
+def weighed(candidates: Sequence[Candidate]) -> tuple[Weighed, ...]:
     """The candidates once a page, surer where places agree and less sure where they contradict.
 
     Of readings that contradict each other those stay that are nearly as well founded as the best one.
@@ -58,14 +78,18 @@ def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     for (field, instance, _), group in by_thing.items():
         if instance:
             named[field] = max(named[field], *(c.confidence for c in group))
-    weighed = [
-        each
+    found = [
+        _contested(each) if _thing(each.candidate) in doubted else each
         for (field, instance, _), group in by_thing.items()
         for each in _weigh_group(field, group, 0.0 if instance else named[field])
     ]
-    weighed = [_said_at(each, each, CONTRADICTED) if _thing(each) in doubted else each for each in weighed]
     order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}
-    return tuple(sorted(weighed, key=lambda c: order[c.page, c.field, c.text]))
+    return tuple(sorted(found, key=lambda w: order[w.candidate.page, w.candidate.field, w.candidate.text]))
+
+
+def _contested(each: Weighed) -> Weighed:
+    doubted = _said_at(each.candidate, each.candidate, min(each.candidate.confidence, CONTRADICTED))
+    return Weighed(doubted, each.sureness, each.places, contested=True)
 
 
 def _thing(candidate: Candidate) -> tuple[str, str, _Reading]:
@@ -108,7 +132,7 @@ def _without_guesses(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Candidate]:
+def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Weighed]:
     """The readings of one field of one instance; `named` is how sure the document is of instances by name."""
     readings: dict[_Reading, list[Candidate]] = defaultdict(list)
     for candidate in group:
@@ -118,19 +142,24 @@ def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Candi
     founded = {reading: _foundation(same) for reading, same in readings.items()}
     surest, best = max(founded.items(), key=lambda item: item[1])
     contested = any(reading[0] is None or reading[0] != surest[0] for reading in readings if reading != surest)
-    weighed: list[Candidate] = []
+    found: list[Weighed] = []
     for reading, same in readings.items():
         first = max(same, key=lambda c: c.confidence)
         sure = first.confidence
-        if len({(c.page, c.text) for c in same}) > 1:
+        places = len({(c.page, c.text) for c in same})
+        if places > 1:
             sure = 1 - (1 - sure) * AGREED
         weak = founded[reading] < max(best, named) - (NEARLY if named <= best else WEAKER)
         if field not in LISTED and weak and not (reading[0] is not None and reading[0] == surest[0]):
             continue
-        if contested and field not in LISTED:
+        doubted = contested and field not in LISTED
+        if doubted:
             sure = min(sure, CONTRADICTED)
-        weighed += [_said_at(place, first, round(sure, 3)) for place in _places(first, same)]
-    return weighed
+        found += [
+            Weighed(_said_at(place, first, round(sure, 3)), first.confidence, places, doubted)
+            for place in _places(first, same)
+        ]
+    return found
 
 
 def _places(first: Candidate, same: Sequence[Candidate]) -> list[Candidate]:

@@ -126,10 +126,12 @@ def _line(row: Mapping[str, Any]) -> tuple[int, int, int]:
 @lru_cache(maxsize=1)
 def default_engine() -> OcrEngine:
     """The better engine of those installed; raises UnsupportedError when there is none."""
+    from hwdoc_ingest.ocr_kept import kept  # it wraps what stands here
+
     if importlib.util.find_spec("rapidocr"):
-        return RapidOcr()
+        return kept(RapidOcr(), "rapidocr")
     if importlib.util.find_spec("pytesseract"):
-        return Tesseract()
+        return kept(Tesseract(), "pytesseract")
     raise UnsupportedError(
         "This installation cannot read scanned pages.",
         "Neither rapidocr nor pytesseract is installed.",

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hwdoc_ingest.bert.encoder import shipped as encoder
-from hwdoc_ingest.bert.second_opinion import confirmed
 from hwdoc_ingest.bind import bind
-from hwdoc_ingest.calibration import Evidence, gather
+from hwdoc_ingest.calibration import Evidence
 from hwdoc_ingest.calibration import shipped as calibrated
 from hwdoc_ingest.chinese_terms import in_english, sentences
-from hwdoc_ingest.confidence import weigh
+from hwdoc_ingest.confidence import weighed
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spaces import mend_spaces
 from hwdoc_ingest.ocr_spelling import mend_names
@@ -28,6 +26,7 @@ from hwdoc_ingest.table_columns import Table
 from hwdoc_ingest.tables import PathAt, read_tables
 from hwdoc_ingest.tagger import RuleTagger, Tagger
 from hwdoc_ingest.text_lines import drop_furniture, text_lines
+from hwdoc_ingest.witnesses import evidence
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.spec.draft import Candidate, DraftSource
@@ -101,8 +100,8 @@ def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Pro
     """What the pages of one document seem to say, each with its chance of being right."""
     calibration = calibrated()
     return tuple(
-        Candidate(**{**candidate.__dict__, "confidence": calibration.chance(evidence)})
-        for candidate, evidence in weighed_candidates(pages, key, progress, tagger)
+        Candidate(**{**candidate.__dict__, "confidence": calibration.chance(known)})
+        for candidate, known in weighed_candidates(pages, key, progress, tagger)
     )
 
 
@@ -115,16 +114,16 @@ def weighed_candidates(
     found = [in_english(sentence) for each in said for sentence in sentences(each)]
     numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []
-    origins: dict[tuple[object, str, str], Statement] = {}
+    origins: dict[tuple[object, str, str], Tagged] = {}
     for statement, spans in zip(found, tagger.tag(found), strict=True):
-        page = numbered[statement.page]
-        for bound in bind(Tagged(statement, spans), key, tagger.name, QUANTITY_RULES, FIND_RULES):
+        page, tagged = numbered[statement.page], Tagged(statement, spans)
+        for bound in bind(tagged, key, tagger.name, QUANTITY_RULES, FIND_RULES):
             candidate = _on_page(bound, page)
             candidates.append(candidate)
-            origins.setdefault((candidate.page, candidate.field, candidate.text), statement)
-    kept = weigh(candidates)
-    borne_out = confirmed(encoder(), kept, [origins[each.page, each.field, each.text] for each in kept])
-    return list(zip(kept, gather(kept, borne_out), strict=True))
+            origins.setdefault((candidate.page, candidate.field, candidate.text), tagged)
+    kept = weighed(candidates)
+    said_in = [origins[c.page, c.field, c.text] for c in (each.candidate for each in kept)]
+    return list(zip([each.candidate for each in kept], evidence(kept, said_in), strict=True))
 
 
 def _on_page(candidate: Candidate, page: Page) -> Candidate:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from hwdoc_ingest.bert.encoder import Encoder, Opinion
 from hwdoc_ingest.bert.labels import NO_FIELD, ROLES, Kind
+from hwdoc_ingest.fields import candidate_json
+from hwdoc_ingest.marked_boxes import holds
 from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.tagger import Span
@@ -53,24 +55,21 @@ class Second:
         return self.encoder.fields[int(chances.argmax())], round(float(chances.max()), DIGITS)
 
     def confirms(self, candidate: Candidate) -> bool:
-        """Whether the words bear out a candidate that says a number; one that says a name or an address is not asked.
+        """Whether the words bear out a candidate that says a number.
 
-        They do when the number stands in the statement, the encoder holds it for a property that has a field, and the
-        statement for one about the chip as it is. Which field it is about is left to the rules, which tell like fields
-        apart more sharply.
+        They do when the encoder holds the number for a property that has a field, and the statement for one about the
+        chip as it is. Which field it is about is left to the rules, which tell like fields apart more sharply. Names
+        and addresses are not asked about; a number that words alone say (`direct-mapped`) must stand there.
         """
-        numbers = [n for key in ("value", *BOUNDS) for n in _numbers(getattr(candidate, key))]
+        numbers = numbers_of(candidate)
         if not numbers:
             return True
         if self.elsewhere > SURELY_ELSEWHERE:
             return False
-        nothing = [
-            chance
-            for amount in find_amounts(self.statement.text)
-            if any(is_same_but_unit(value, number) for value in amount.values for number in numbers)
-            for chance in [self.chance(NO_FIELD, amount)]
-            if chance is not None
-        ]
+        amounts = amounts_with(numbers, find_amounts(self.statement.text))
+        if not amounts:
+            return holds(self.statement.text, candidate_json(candidate))
+        nothing = [chance for amount in amounts for chance in [self.chance(NO_FIELD, amount)] if chance is not None]
         return min(nothing, default=1.0) <= MAYBE_NOTHING
 
     @property
@@ -110,6 +109,16 @@ def second_opinions(encoder: Encoder, statements: Sequence[Statement]) -> list[S
 def _numbers(value: object) -> list[float]:
     items = value if isinstance(value, tuple) else (value,)
     return [float(item) for item in items if isinstance(item, int | float) and not isinstance(item, bool)]
+
+
+def numbers_of(candidate: Candidate) -> list[float]:
+    """The numbers that a candidate says: its value or values, and its bounds."""
+    return [number for key in ("value", *BOUNDS) for number in _numbers(getattr(candidate, key))]
+
+
+def amounts_with(numbers: Sequence[float], amounts: Sequence[Amount]) -> list[Amount]:
+    """The number phrases of a statement that say one of the numbers."""
+    return [a for a in amounts if any(is_same_but_unit(value, number) for value in a.values for number in numbers)]
 
 
 def is_same_but_unit(printed: float, number: float) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -9,57 +10,95 @@ from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.calibrate import Judged, command, fit, judged, left_out, reliability
 from hwdoc_ingest.calibration import Calibration, Evidence, gather, shipped
+from hwdoc_ingest.confidence import Weighed
+from hwdoc_ingest.pages import Word
 from hwdoc_ingest.reading import no_progress
+from hwdoc_ingest.rules import PARAMETERS
+from hwdoc_ingest.rules.rule import Tagged
+from hwdoc_ingest.statement import sentence
+from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.witnesses import reads_the_same
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import Candidate
 
-PLAIN = Evidence(0.85, 1)
+PLAIN = Evidence(0.9)
 
 
 def readings(documents=12, each=40, seed=0):
-    """Readings of which the crowd tells the truth, and the weighed sureness nothing."""
+    """Readings of which a half with siblings is wrong, and one in a hundred of the others."""
     rng = random.Random(seed)
     made = []
     for document in range(documents):
         for _ in range(each):
-            crowd = rng.choice((1, 2, 4, 10))
-            right = rng.random() < 1 / crowd**0.5
-            made.append(Judged(f"d{document}", False, Evidence(rng.choice((0.8, 0.9)), crowd), right))
+            siblings = rng.choice((0, 0, 0, 2))
+            right = rng.random() < (0.5 if siblings else 0.99)
+            made.append(Judged(f"d{document}", False, Evidence(0.9, siblings), right))
     return made
 
 
 def test_the_chance_never_falls_with_better_evidence():
     calibration = shipped()
-    for better, worse in (
-        (Evidence(0.95, 1), Evidence(0.7, 1)),
-        (Evidence(0.95, 1), Evidence(0.95, 12)),
-        (Evidence(0.95, 1), Evidence(0.95, 1, confirmed=False)),
-    ):
-        assert calibration.chance(better) >= calibration.chance(worse)
-    assert min(calibration.weights) >= 0
-    chances = [chance for _, chance in calibration.steps]
-    assert chances == sorted(chances)
-    assert all(0 < chance < 1 for chance in chances)
+    worse = [
+        replace(PLAIN, **worsened)
+        for worsened in (
+            {"sureness": 0.5},
+            {"siblings": 2},
+            {"siblings": 9},
+            {"rivals": 1},
+            {"contested": True},
+            {"confirmed": False},
+            {"spelled": True},
+            {"destroys": True},
+            {"guessed": True},
+        )
+    ]
+    assert all(calibration.chance(each) < calibration.chance(PLAIN) for each in worse)
+    assert all(calibration.chance(replace(each, seconded=True)) >= calibration.chance(each) for each in worse)
+    assert list(calibration.chances) == sorted(calibration.chances, reverse=True)
+    assert all(0 < chance < 1 for chance in calibration.chances)
 
 
-def test_the_best_evidence_is_accepted_and_the_worst_is_not():
-    calibration = shipped()
-    assert calibration.chance(Evidence(0.97, 1)) >= 0.98
-    assert calibration.chance(Evidence(0.97, 1, confirmed=False)) <= 0.95
-    assert calibration.chance(Evidence(0.6, 10)) <= 0.6
+@pytest.mark.parametrize(
+    ("evidence", "nobody_looks"),
+    [
+        (Evidence(0.9), True),
+        (Evidence(0.9, confirmed=False), False),
+        (Evidence(0.9, confirmed=False, seconded=True), True),
+        (Evidence(0.9, siblings=3), False),
+        (Evidence(0.9, siblings=3, seconded=True), True),
+        (Evidence(0.9, siblings=4, seconded=True), False),
+        (Evidence(0.9, rivals=1, seconded=True), False),
+        (Evidence(0.9, contested=True, seconded=True), True),  # the other one was left out as clearly less well founded
+        (Evidence(0.9, contested=True, rivals=1, seconded=True), False),
+        (Evidence(0.9, spelled=True), False),
+        (Evidence(0.9, destroys=True, seconded=True), False),
+        (Evidence(0.5, seconded=True), False),
+        (Evidence(0.9, guessed=True, seconded=True), False),
+    ],
+)
+def test_what_is_accepted_has_a_witness_and_nothing_against_it(evidence, nobody_looks):
+    assert (shipped().chance(evidence) >= 0.98) is nobody_looks
 
 
-def test_a_score_below_the_first_step_has_the_lowest_chance():
-    calibration = Calibration(weights=(1.0, 0.0), steps=((0.0, 0.6), (2.0, 0.99)))
-    assert calibration.chance(Evidence(0.3, 1)) == 0.6
-    assert calibration.chance(Evidence(0.6, 1)) == 0.6
-    assert calibration.chance(Evidence(0.9, 1)) == 0.99
+def test_more_doubts_than_are_told_apart_have_the_lowest_chance():
+    calibration = Calibration(chances=(0.99, 0.7))
+    assert [calibration.chance(each) for each in (PLAIN, Evidence(0.9, rivals=1), Evidence(0.5, rivals=1))] == [
+        0.99,
+        0.7,
+        0.7,
+    ]
+    assert calibration.chance(Evidence(0.9, contested=True, rivals=1)) == 0.6
 
 
-def test_the_fit_finds_what_tells_and_gives_no_weight_to_what_does_not():
-    weights = fit(readings()).weights
-    assert weights[1] > 0.5
-    assert weights[1] > 3 * weights[0]
+def test_the_fit_gives_each_count_its_share_and_never_more_to_more_doubts():
+    made = readings()
+    alone = [each.right for each in made if not each.evidence.siblings]
+    chances = fit(made).chances
+    assert chances[0] == round((sum(alone) + 1) / (len(alone) + 2), 3)
+    assert 0.4 < chances[1] < 0.6
+    turned = [Judged("d", False, each.evidence, not each.right) for each in made]
+    pooled = fit(turned).chances
+    assert pooled[0] == pooled[1]  # what should count against them did not
 
 
 def test_the_fit_is_the_same_each_time():
@@ -80,16 +119,50 @@ def test_reliability_counts_what_is_sure_and_wrong():
     assert report["bins"] == [{"from": 0.98, "to": 1.0, "readings": 10, "said": 0.99, "right": 0.9}]
 
 
-def test_a_crowd_is_the_number_of_readings_of_a_field_but_for_lists_of_addresses():
-    def candidate(field, value):
-        return Candidate(field=field, value=value, source="k", confidence=0.9)
+def weighed(field, value, instance=None, places=1, **more):
+    candidate = Candidate(field=field, value=value, instance=instance, source="k", confidence=0.9, **more)
+    return Weighed(candidate, 0.9, places, contested=False)
 
-    candidates = [candidate("power.supply_v", v) for v in (1.0, 1.8, 3.3)] + [
-        candidate("mmio.base", v) for v in ("0x1000", "0x2000")
-    ]
-    gathered = gather(candidates, [False, True, False, False, False])
-    assert [each.crowd for each in gathered] == [3, 3, 3, 1, 1]
-    assert [each.confirmed for each in gathered] == [False, True, False, False, False]
+
+def evidence(*readings, confirmed=True, agreed=False):
+    return gather(readings, [confirmed] * len(readings), [agreed] * len(readings))
+
+
+def test_siblings_are_other_things_and_rivals_may_be_the_same():
+    named = evidence(
+        weighed("power.supply_v", 1.0, "core"), weighed("power.supply_v", 1.8, "I/O"), weighed("power.supply_v", 3.3)
+    )
+    assert [(each.siblings, each.rivals) for each in named] == [(1, 1), (1, 1), (0, 2)]
+    same = evidence(weighed("cpu.clock_hz", 1e9, "Core-0"), weighed("cpu.clock_hz", 1e9), weighed("cpu.cores", 2))
+    assert [(each.siblings, each.rivals) for each in same] == [(0, 0), (0, 0), (0, 0)]
+    addresses = evidence(*(weighed("mmio.base", f"0x{at}000", name, unit="addr") for at, name in ((1, "a"), (2, "b"))))
+    assert [(each.siblings, each.rivals, each.spelled) for each in addresses] == [(0, 0, False), (0, 0, False)]
+
+
+def test_witnesses_names_limits_and_guesses_are_told():
+    assert evidence(weighed("dma.channels", 8), confirmed=False)[0].confirmed is False
+    for places, agreed, told in ((1, False, False), (2, False, True), (1, True, True)):
+        assert evidence(weighed("dma.channels", 8, places=places), agreed=agreed)[0].seconded is told
+    assert evidence(weighed("chip.package", "BGA 256"))[0].spelled
+    limits = ("power.supply_v", "must"), ("power.supply_v", None), ("thermal.storage_c", "must")
+    assert [evidence(weighed(f, None, max=9.0, strength=s))[0].destroys for f, s in limits] == [True, False, False]
+    assert evidence(weighed("dma.channels", 8, method="sentence-lexicon"))[0].guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value", "same"),
+    [
+        ("The chip has 64 KB of on-chip SRAM", "memory.sram.size_bytes", 65536, True),
+        ("The chip has 64 KB of on-chip SRAM", "memory.rom.size_bytes", 65536, False),
+        ("The chip has 64 KB of on-chip SRAM", "memory.sram.size_bytes", 32768, False),
+        ("The chip has 64 KB of it", "memory.sram.size_bytes", 65536, False),
+    ],
+)
+def test_the_fallback_reader_is_a_witness_where_it_reads_the_same(text, field, value, same):
+    words = [Word(each, (at * 40.0, 0.0, at * 40.0 + 35, 10.0), 10, 9) for at, each in enumerate(text.split())]
+    statement = sentence(1, words, ("Features",), by_ocr=False)
+    tagged = Tagged(statement, RuleTagger(PARAMETERS).tag([statement])[0])
+    assert reads_the_same(tagged, Candidate(field=field, value=value, source="k")) is same
 
 
 # The command --------------------------------------------------------------------------------------------------------
@@ -127,8 +200,8 @@ def test_the_command_writes_what_it_fitted_and_needs_two_documents(tmp_path):
     one = (["32 KB boot ROM", "16 DMA channels"], {"memory.rom.size_bytes": 32768, "dma.channels": 8})
     folder = corpus(tmp_path, a=one, b=one)
     out = tmp_path / "calibration.yaml"
-    command(folder, out=out)
+    command([folder], out=out)
     written = Calibration.from_plain(yaml.safe_load(out.read_text()))
     assert written == fit(judged(folder, "", "", no_progress))
     with pytest.raises(InputError, match="too little to fit to"):
-        command(folder, only="a.pdf")
+        command([folder], only="a.pdf")
