@@ -42,6 +42,9 @@ BARE_SIZE = re.compile(
     r"\s*(?:\([\w ]{1,30}\))?\s*(?:is|:|：|of)?\s*$",
     re.IGNORECASE,
 )
+AND = re.compile(r"\b(?:and|while|whereas|but)\b", re.IGNORECASE)
+BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
+"""What stands between a number and the end of a line that was torn off inside a range or a list."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
 NEGATED = re.compile(r"\b(?:not|no|without|except|reserved)\b", re.IGNORECASE)
 
@@ -75,6 +78,8 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
             if rule.dimension == amount.dimension and _plausible(rule, amount)
             for option in _options(tagged, rule, amount, parameters)
         ]
+        if BROKEN.fullmatch(tagged.text[amount.end :]):
+            continue
         if options and not is_condition(tagged, amount):
             best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
             yield best
@@ -160,7 +165,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     ):  # `-25 to 75 °C (junction at most 115 °C)`: the name has a number of its own
         return None
     whole = min(amount.start, start), max(amount.end, end)
-    if is_long(tagged) and rule.forbids.search(clause(text, *whole)):
+    if is_long(tagged) and rule.forbids.search(_own_part(tagged, amount, *whole)):
         return None
     if (CLAUSE_END.search(gap) and not opened) or "|" in gap or UNKNOWN.search(gap) or NEGATED.search(gap):
         return None
@@ -185,7 +190,8 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
         return None
     if opened and ")" not in text[amount.start : amount.end] and OWN_USE.match(text[amount.end :]):
         return None
-    if amount.dimension in ("bytes", "count") and INCLUDED.search(text[: amount.start]):
+    named_itself = ahead and rule.field == "memory.tcm.size_bytes"  # `RAM including 64 KB of ITCM`
+    if amount.dimension in ("bytes", "count") and not named_itself and INCLUDED.search(text[: amount.start]):
         return None
     compound = re.match(r"-\s?[A-Za-z]", gap) if ahead and amount.dimension == "count" else None
     if compound:  # the 16 of `16-stream DMA controller` counts streams
@@ -208,6 +214,20 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
         plain = -0.2
     return count + 2.5 * commas + 2 * joins + plain + (0.5 if len(gap) > 25 else 0)
+
+
+def _own_part(tagged: Tagged, amount: Amount, start: int, end: int) -> str:
+    """The clause of a name and its number, without what it says after an `and` about another number of the kind."""
+    said = clause(tagged.text, start, end)
+    if amount.dimension == "count":
+        return said
+    begins = tagged.text.find(said)
+    for other in tagged.amounts:
+        if other is not amount and other.dimension == amount.dimension and end < other.start < begins + len(said):
+            joint = AND.search(tagged.text, end, other.start)
+            if joint:
+                return tagged.text[begins : joint.start()]
+    return said
 
 
 def _bare(gap: str, ahead: bool) -> str:

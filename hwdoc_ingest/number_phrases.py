@@ -6,7 +6,7 @@ Units and conversion are the core's (metainfer_core/spec/quantities.py); here st
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -133,9 +133,22 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
         group, form = _group(text, tokens, at)
         at = tokens.index(group[-1]) + 1
         amount = _amount(text, group, form)
-        if amount is not None:
-            found.append(amount)
+        if amount is None:
+            continue
+        whole = _with_limits(text, found[-1], amount) if found else None
+        found[-1:] = [whole] if whole else [*found[-1:], amount]
     return tuple(found)
+
+
+def _with_limits(text: str, nominal: Amount, limits: Amount) -> Amount | None:
+    """`3.3 V (3.0 V to 3.6 V)` as one phrase: a voltage with its limits in parentheses."""
+    if not nominal.dimension == limits.dimension == "voltage" or (nominal.form, limits.form) != ("single", "range"):
+        return None
+    (value,), (low, high) = nominal.values, limits.values
+    closed = re.match(r"\s*(?:max(?:imum)?\.?)?\s*\)", text[limits.end :], re.IGNORECASE)
+    if text[nominal.end : limits.start].strip() != "(" or not closed or not low <= value <= high:
+        return None
+    return replace(nominal, end=limits.end, values=(low, value, high), form="tolerance")
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -16,9 +16,16 @@ LEADING_MARK = re.compile(r"^(?:\W{1,2}|\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2}){1,5}\.?
 """A bullet or a number that a heading or list item begins with."""
 LEADER_PIECE = re.compile(r"^\.+$|\.{4,}|…|^\.(?=[-+\d])")
 ADDRESS_END = re.compile(r"(?:0x[\dA-Fa-f_]+|\b[\dA-Fa-f]{4,8}h)\W*$")
-GOES_ON = re.compile(r"(?:,|、|，|\b(?:and|or|of|the|with|to|for|in|a|an|by))$", re.IGNORECASE)
+GOES_ON = re.compile(
+    r"(?:,|、|，|(?<=[\dBVzCAW])\s?[-~～]|[和与及或至到为是达]"
+    r"|\b(?:and|or|of|the|with|to|for|in|a|an|by))$",
+    re.IGNORECASE,
+)
 """How a line ends that cannot end a sentence."""
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
+SENTENCE_END = re.compile(r"[。；！？.;!?]$")
+LEADING_RUN = re.compile(r"[\dA-Za-z.+-]{2,16}")
+"""What is not broken at the end of a Chinese line."""
 BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|o|\(?[a-z0-9]\)|\d{1,2}\.)$")
 VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
 EQUATION = re.compile(r"^[A-Za-z]{1,8}\s?=\s?[-+]?\d")
@@ -270,7 +277,7 @@ def _are_columns(left: list[Line], right: list[Line], width: float) -> bool:
     bullets = [sum(bool(BULLET.match(line.words[0].text)) for line in side) for side in (left, right)]
     if min(bullets) >= 3:
         return True
-    wordy = all(sum(len(line.words) for line in side) >= 3 * len(side) for side in (left, right))
+    wordy = all(sum(map(_word_count, side)) >= 3 * len(side) for side in (left, right))
     return wordy and all(_fills(side, width) for side in (left, right))
 
 
@@ -278,13 +285,24 @@ MANY_LINES = 15
 """Lines on each side from which on their heights tell columns from cells."""
 
 
+FEW_LINES = 8
+"""The same where hardly any stand level and each has several words."""
+
+
+def _word_count(line: Line) -> int:
+    """How many words a line has; Chinese is written without spaces, two letters a word."""
+    return max(len(line.words), len(CJK.findall(line.text)) // 2)
+
+
 def _stand_apart(left: list[Line], right: list[Line]) -> bool:
     """Whether lines of two sides stand at heights of their own, as columns do; the cells of a table stand level."""
-    if min(len(left), len(right)) < MANY_LINES:
+    few = min(len(left), len(right))
+    if few < FEW_LINES:
         return False
     heights = [line.base for line in left]
     level = sum(any(abs(line.base - height) < 0.6 for height in heights) for line in right)
-    return level < 0.4 * len(right)
+    wordy = all(sum(map(_word_count, side)) >= 2 * len(side) for side in (left, right))
+    return level < 0.4 * len(right) if few >= MANY_LINES else wordy and level < 0.25 * len(right)
 
 
 def _fills(side: list[Line], width: float) -> bool:
@@ -342,9 +360,13 @@ def is_continued(line: Line, following: Line, right_edge: float) -> bool:
     text = line.text
     if GOES_ON.search(text) or text.count("(") > text.count(")"):
         return True
+    width = right_edge - line.box[0]
     chinese = CJK.fullmatch(text[-1:]) and CJK.fullmatch(following.text[:1])
     reach = 0.15 if chinese else 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06
-    width = right_edge - line.box[0]
+    if CJK.search(text) and not SENTENCE_END.search(text):  # what follows would not have fitted
+        run = LEADING_RUN.match(following.text)
+        letters = len(run.group()) if run else 0
+        reach = max(reach, 0.6 * letters * following.size / width) if letters > 1 and width > 0 else reach
     full = right_edge - reach * width < line.box[2] < right_edge + 0.15 * width
     return full or following.text[:1].islower()
 

@@ -138,6 +138,9 @@ _GPU_MODEL = re.compile(
 _TIMES = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\s*(KB|MB)\b|\b(\d+)\s*(KB|MB)\s*[x×]\s*(\d+)\b", re.IGNORECASE)
 
 
+_RATE_AT = re.compile(r"\bG?TOPS\b[^.;,]{0,16}?(?:\bat|@|\bwhen clocked at)\s*$", re.IGNORECASE)
+"""`2 TOPS at 500 MHz`: the clock that the rate is given for."""
+_OTHER_CLOCK = re.compile(r"\bCPUs?\b|Cortex|RISC-V|\bGPU\b|\bDSP\b", re.IGNORECASE)
 _TELLS_TYPES = re.compile(
     r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
     r"(?: support\w*)?\s*(?::|are\b|is\b)",
@@ -165,6 +168,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             many = re.search(r"\b(\d)-Core|\bM[PC](\d)\b", model.group())
             if many:
                 yield Found("gpu.cores", model.start(), model.end(), float(many[1] or many[2]), sureness=0.7)
+    if _NPU.search(near) and not _OTHER_CLOCK.search(text):
+        for amount in tagged.amounts:
+            if amount.dimension == "frequency" and amount.form == "single" and _RATE_AT.search(text[: amount.start]):
+                yield Found("npu.clock_hz", amount.start, amount.end, amount.values[0], sureness=0.72)
     for match in _TIMES.finditer(text):
         count, size, unit = (match[1], match[2], match[3]) if match[1] else (match[6], match[4], match[5])
         total = float(count) * float(size) * {"KB": 1024, "MB": 1 << 20}[unit.upper()]
@@ -199,14 +206,19 @@ _KNOWN = (
     r"|Paddle(?:Paddle)?(?: ?Lite)?|Darknet"
     r"|MindSpore(?: ?Lite)?|Android ?NN|Torch|CNTK|JAX|NCNN|TensorRT"
 )
-_KNOWN_LIST = re.compile(rf"\b(?:{_KNOWN})\b(?:\s*(?:[,/、]|and|or|,\s*and)\s*(?:{_KNOWN})\b)+", re.IGNORECASE)
+_IN_LIST = rf"(?:{_KNOWN})\b(?:\s?\(\s?\w+\s?\))?"
+_KNOWN_LIST = re.compile(rf"\b{_IN_LIST}(?:\s*(?:[,/、]|and|or|,\s*and)\s*{_IN_LIST})+", re.IGNORECASE)
+_LIST_GOES_ON = re.compile(r"\s*(?:(?:[,/、]|,?\s*(?:and|or))\s*(?:[A-Z]\w|$)|\()")
+"""After a list: another name follows that is not known, or the line was torn off."""
 
 
 def _known_frameworks(text: str) -> Iterator[Found]:
     """Frameworks that are listed by their names, without being called so."""
     match = _KNOWN_LIST.search(text)
     if match and not re.search(r"\bnot support|benchmark|example", text, re.IGNORECASE):
-        names = tuple(re.findall(_KNOWN, match.group(), re.IGNORECASE))
+        names = tuple(re.findall(_IN_LIST, match.group(), re.IGNORECASE))
+        if _LIST_GOES_ON.match(text, match.end()):
+            return
         yield Found("npu.frameworks", match.start(), match.end(), names, sureness=0.78)
 
 

@@ -28,7 +28,8 @@ _MEMORY = re.compile(
 )
 _RESERVED = re.compile(r"\breserved\b|保留|\balias", re.IGNORECASE)
 _RESET = re.compile(
-    rf"\b(?:(?:reset|boot) (?:vector|address)|program counter|PC)\b[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)",
+    rf"\b(?:(?:reset|boot)(?: exception)? (?:vectors?|address)|program counter|PC)\b"
+    rf"[^.;|]{{0,60}}?(?P<at>{HEX}|\bto zero\b)",
     re.IGNORECASE,
 )
 _PROSE = re.compile(
@@ -43,6 +44,15 @@ _STARTS = re.compile(
     rf"|to)\b[^.;|]{{0,24}}?(?P<at>{HEX})",
     re.IGNORECASE,
 )
+_LIES_AT = re.compile(
+    r"\b(?P<name>(?:(?:internal|on-?chip|external|main|boot|system|embedded|code|data)\s)?"
+    r"(?:S?RAM\d?|ROM|flash|(?:LP)?DDR\w*|DRAM|SDRAM|[ID]?TCM|peripherals?))"
+    r"(?:\s(?:memory|region|area|space|bank|registers))?\s+(?:(?:is|are)\s+)?"
+    r"(?:mapped|located|start(?:s|ing)?(?: address)?|begin(?:s|ning)?|base address|at)"
+    rf"(?:\s+(?:at|to|from|address|is|of))*\s+(?P<at>{_LONG_HEX})(?!\s*(?:-|~|to\b))",
+    re.IGNORECASE,
+)
+"""`the SRAM is mapped at 0x2000_0000`."""
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
 _SIZE = re.compile(r"\(?(\d[\d.,]*)\s?(?:[kMG](?:i?B|[ -]?bytes?|bits?)?|bytes?|B)\)?", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
@@ -65,6 +75,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if not rows:
         yield from _map_row(tagged)
     yield from _offsets(tagged)
+    if not rows and not tagged.statement.is_row:
+        for lies in _LIES_AT.finditer(tagged.text):
+            at, name = address(hex_number(lies["at"])), lies["name"]
+            yield Found("memory.region.base", lies.start(), lies.end(), at, instance=name, sureness=0.78)
     yield from _reset(tagged)
     text, match = tagged.text, _VECTOR.match(tagged.text)
     if (

@@ -29,10 +29,22 @@ _PAIR = re.compile(
 """`32KB+32KB L1 cache`: the instruction cache is named first everywhere."""
 
 
+_BOTH_ARE = re.compile(
+    r"\b(?:both (?:\w+ ){0,2}caches (?:are|have|hold|contain)|each (?:L1 |primary )?cache (?:is|has|holds|contains)"
+    r"|(?:L1|primary) caches (?:are|can) (?:each )?(?:hold )?)\s*(?:each )?(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?)\b",
+    re.IGNORECASE,
+)
+"""`Both primary caches are 32 Kbytes`."""
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """One size of both, or two sizes that are written as a sum."""
     yield from _size_of_both(tagged)
     yield from _pair(tagged)
+    for match in _BOTH_ARE.finditer(tagged.text):
+        for side in ("l1i", "l1d"):
+            value = float(match[1]) * _KB
+            yield Found(f"cpu.{side}_cache.size_bytes", match.start(), match.end(), value, sureness=0.85)
 
 
 def _pair(tagged: Tagged) -> Iterator[Found]:

@@ -48,11 +48,14 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "gpu.clock_hz",
         "frequency",
-        words(r"\bGPU\b\s*(?:clock|frequency)?"),
+        words(
+            r"\bGPU\b\s*(?:clock|frequency)?|\bgraphics (?:processing unit|processor|engine|core)\b"
+            r"|\bMali-\w+(?: M[PC]\d)?"
+        ),
         low=1e6,
         high=5e9,
         gap_words=4,
-        context=words(r"frequency|clock"),
+        context=words(r"frequency|clock|\bruns? at\b|\brunning at\b|\bpeaks? at\b|\bup to \d+ ?[MG]Hz"),
         instance=instances.label_of_row,
         sureness=0.92,
         forbids=words(r"pix/s|fill rate|GF?LOPs"),

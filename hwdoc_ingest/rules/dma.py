@@ -168,7 +168,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.alignment_bytes",
         "bytes",
-        words(r"\baligned\b|\balignment\b|\b(?:address )?boundar(?:y|ies)\b"),
+        words(
+            r"\baligned\b|\balignment\b|\b(?:address )?boundar(?:y|ies)\b"
+            r"|\b(?:address(?:es)?|pointers?)\b[\w ]{0,20}\bmultiples? of\b"
+        ),
         context=_DMA,
         low=1,
         high=4096,

@@ -76,7 +76,10 @@ RULES: tuple[QuantityRule, ...] = (
         high=1024,
         lists=True,
         gap_words=2,
-        forbids=words(r"each channel|per channel|ECC|eMMC|SD|SPI|nand|flash|DMA|parity only"),
+        forbids=words(
+            r"each channel|per channel|ECC (?:bits?|data|width|bus)|bits? (?:of |for )?ECC|for ECC"
+            r"|eMMC|SD|SPI|nand|flash|DMA|parity only"
+        ),
         forbids_path=_NOT_DDR,
         sureness=0.85,
     ),

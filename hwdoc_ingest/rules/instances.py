@@ -156,7 +156,9 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     if tagged.statement.is_row:
         return told
     before = [*_MODE.finditer(tagged.text, 0, start)]
-    named = before[-1] if before else _MODE.search(tagged.text) or _MODE.search(tagged.parent)
+    after = re.match(r"\s*(?:in|during|for|at)\s+(?:the\s+)?", tagged.text[end:])
+    behind = _MODE.match(tagged.text, end + after.end()) if after else None
+    named = behind or before[-1] if before else behind or _MODE.search(tagged.text) or _MODE.search(tagged.parent)
     return " ".join(part for part in (named and named.group(), told) if part) or None
 
 

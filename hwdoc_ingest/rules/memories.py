@@ -63,6 +63,7 @@ RULES: tuple[QuantityRule, ...] = (
         _TCM,
         low=256,
         high=1 << 26,
+        not_beside=words(r"\0[\s-]*(?:of\s+)(?:B?ROM|flash|OTP|EEPROM|SRAM|RAM|cache)\b"),
         instance=instances.memory,
         gap_words=6,
         lists=True,

@@ -149,12 +149,15 @@ CPU_NAME = re.compile(r"\bCPUs?\b(?! clock frequency)|Cortex|\bMCU\b|\bARM\b|\bR
 
 LONG = 70
 """Letters of a sentence from which on what its other clauses speak of is another matter."""
+LONG_IN_CHINESE = 45
+"""The same for a Chinese sentence, which says as much in fewer letters."""
 _CLAUSE = re.compile(r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)\b)|\.\s")
 
 
 def is_long(tagged: Tagged) -> bool:
     """Whether a sentence has room for clauses about other things."""
-    return not tagged.statement.is_row and len(tagged.text) > LONG
+    longest = LONG if tagged.statement.printed is None else LONG_IN_CHINESE
+    return not tagged.statement.is_row and len(tagged.text) > longest
 
 
 def clause(text: str, start: int, end: int) -> str:

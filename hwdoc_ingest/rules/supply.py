@@ -93,6 +93,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\bcore voltage\b"
             r"|\boperating voltage(?: range)?\b"
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
+            r"|\b(?:powered|operat\w+|runs?|works?) (?:from|off|by)(?: an?)?(?: single)?\b"
             r"|\bsupply (?:voltage )?range\b|电源电压|供电电压|supply for"
         ),
         forbids_path=words(

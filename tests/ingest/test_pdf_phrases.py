@@ -97,7 +97,7 @@ SAID = [
     ("Deep-learning accelerator up to 8 TOPS", one("npu.tops", up_to(8.0))),
     ("AI accelerator with 1 TOPS peak performance", one("npu.tops", 1)),
     ("NPU with 1T computing power", one("npu.tops", 1)),
-    ("GPU with 2 shader cores running at 800 MHz", one("gpu.cores", 2)),
+    ("GPU with 2 shader cores running at 800 MHz", one("gpu.cores", 2) | one("gpu.clock_hz", 800000000)),
     ("8-channel DMA controller", one("dma.channels", 8)),
     ("Two DMA controllers with 8 channels each", one("dma.controllers", 2) | one("dma.channels", 8)),
     ("DMA with 5 transmit channels and 5 receive channels", one("dma.channels", 10)),
