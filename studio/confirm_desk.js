@@ -4,6 +4,7 @@
 // each draft, so that a run of the screen carries only what was decided.
 
 const desks = new WeakMap()
+const RELEASED = ["pointerup", "pointercancel", "blur"]
 const AHEAD = 3 // places whose pages are fetched before they are looked at
 
 class Desk {
@@ -18,8 +19,18 @@ class Desk {
     this.byKey = new Map()
     this.page = new PageView(this)
     this.list = new PlaceList(this)
+    this.pressed = false // a button of the mouse is down
+    this.waiting = null // what Python sent meanwhile
+  }
+  // What is pressed must still stand there when it is let go: drawn anew in between, the click would be lost.
+  press() { this.pressed = true }
+  release() {
+    this.pressed = false
+    if (this.waiting) setTimeout(() => { if (this.waiting && !this.pressed) this.update(this.waiting) })
   }
   update(component) {
+    this.waiting = this.pressed && this.loaded ? component : null
+    if (this.waiting) return
     this.data = component.data
     this.send = component.setStateValue
     this.threshold = this.threshold || this.data.thresholds[0]
@@ -239,12 +250,16 @@ export default function (component) {
     desks.set(root, desk)
     desk.listener = event => desk.key(event)
     window.addEventListener("keydown", desk.listener, true)
+    root.addEventListener("pointerdown", () => desk.press(), true)
+    desk.released = () => desk.release()
+    for (const name of RELEASED) window.addEventListener(name, desk.released, true)
   }
   desk.update(component)
   return () => {
     // Streamlit also calls this for a drawing that a newer one has overtaken: then the desk is still in use.
     if (component.parentElement.isConnected) return
     window.removeEventListener("keydown", desk.listener, true)
+    for (const name of RELEASED) window.removeEventListener(name, desk.released, true)
     clearTimeout(desk.record.resend)
     clearTimeout(desk.viewTimer)
     desks.delete(root)
