@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from hwdoc_ingest.decisions import rank
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.spec.accept import accept, apart_key
@@ -230,8 +231,15 @@ def _path(draft: SpecDraft, index: int, every: tuple[int, ...], units: tuple[str
     return f"other.{apart_key(candidate)}"
 
 
+def _standing(draft: SpecDraft, index: int) -> tuple[int, float, int]:
+    """What corrects stands before what describes, and within documents of one rank what is surer."""
+    candidate = draft.candidates[index]
+    source = draft.sources.get(candidate.source)
+    return rank(source) if source else 0, -candidate.confidence, index
+
+
 def _place(draft: SpecDraft, key: str, indexes: list[int], is_conflict: bool, is_mixed: bool = False) -> Place:
-    ordered = tuple(sorted(indexes, key=lambda index: (-draft.candidates[index].confidence, index)))
+    ordered = tuple(sorted(indexes, key=lambda index: _standing(draft, index)))
     first = draft.candidates[ordered[0]]
     instances = {draft.candidates[index].instance or "" for index in ordered}
     named = key.startswith(("compute_units.", "memories.")) and "{" in FIELDS.get(first.field, "")

@@ -148,3 +148,17 @@ def test_a_place_whose_readings_name_it_differently_bears_its_name_in_the_spec()
         ("compute_units.cortex_a72.clock_hz", "Cortex-A72"),
         ("compute_units.cortex_a53.clock_hz", "cortex_a53"),
     ]
+
+
+def test_what_corrects_is_offered_before_what_describes_though_it_was_read_less_surely():
+    def source(name):
+        return DraftSource(title=name, document_digest="sha256:00", file_name=f"{name}.pdf")
+
+    def said(key, value, confidence):
+        return Candidate(field="dma.channels", value=value, unit="count", source=key, confidence=confidence)
+
+    sources = {"brief": source("x brief"), "manual": source("x reference manual"), "errata": source("x errata")}
+    readings = (said("brief", 16, 0.99), said("manual", 8, 0.7), said("manual", 9, 0.8), said("errata", 6, 0.6))
+    (place,) = places(SpecDraft(chip="x", sources=sources, candidates=readings))
+    assert place.indexes == (3, 2, 1, 0)
+    assert place.is_conflict
