@@ -58,8 +58,8 @@ def unit_runs_operator(
     """A unit runs only the operators that its table allows."""
     for step in realised.steps:
         unit = spec.compute_units.get(step.unit or "")
-        if step.kernel.startswith(("narrow", "widen")):
-            continue  # between float32 and 16-bit floats: part of each unit that has them
+        if step.moved is not None or step.kernel.startswith(("narrow", "widen")):
+            continue  # DMA runs no operator; to and from 16-bit floats is part of each unit that has them
         for node_id in step.node_ids if unit else ():
             op_type = op_types.get(node_id)
             if unit and op_type not in (None, *CONVERSIONS) and not unit.operators.runs(str(op_type)):

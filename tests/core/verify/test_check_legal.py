@@ -5,7 +5,7 @@ import re
 import pytest
 
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.verify.check_legal import LAWS, check_legal
+from metainfer_core.verify.check_legal import LAWS, check_legal, unit_runs_operator
 from metainfer_core.verify.realised_graph import RealisedGraph
 
 SPEC = HardwareSpec.from_plain(
@@ -139,3 +139,26 @@ def test_an_output_may_take_over_an_input_that_dies_but_not_beside_it():
     assert check_legal(program(**in_place), SPEC, OPS) == ()
     shifted = {"tensors__4__offset_bytes": 64}
     assert [violation.place for violation in check_legal(program(**shifted), SPEC, OPS)] == ["y", "v"]
+
+
+def test_moving_what_a_conversion_works_on_runs_no_operator():
+    moved = {
+        "row_bytes": 512,
+        "rows": 1,
+        "source_offset": 0,
+        "source_stride": 512,
+        "target_offset": 0,
+        "target_stride": 512,
+    }
+    transfer = {
+        "kernel": "transfer",
+        "node_ids": ["soft"],
+        "inputs": ["x"],
+        "outputs": ["y"],
+        "unit": "npu",
+        "moved": moved,
+    }
+    law = str(unit_runs_operator.__doc__).splitlines()[0]
+    assert law not in {found.law for found in check_legal(program(steps__0=transfer), SPEC, OPS)}
+    computed = {**transfer, "kernel": "conv2d_int8", "moved": None}
+    assert law in {found.law for found in check_legal(program(steps__0=computed), SPEC, OPS)}
