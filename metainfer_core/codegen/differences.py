@@ -18,7 +18,7 @@ from metainfer_core.verify.unstaged import unstaged
 CONVERSIONS = ("quantize", "dequantize", "requantize", "narrow", "widen")
 """Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-JOINING = ("fuse", "fold_batch_norm")
+JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes")
 """Kinds that let one step compute several nodes."""
 REPLACING = ("decompose", "split")
 """Kinds that put several nodes in the place of one; the names of the pieces begin with its name and a dot."""
@@ -72,7 +72,7 @@ def differences(
     built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, realised)
     forward = [found for action in actions for found in _unrealised(action, built)]
     backward = (
-        _uncovered(built),
+        _uncovered(actions, built),
         _unapproved_precision(actions, built),
         _unapproved_half(actions, built),
         _unapproved_packing(actions, built),
@@ -105,6 +105,14 @@ def _in_one_step(action: Action, built: Built) -> Iterator[Difference]:
         if not with_first:
             kernels = ", ".join(step.kernel for step in built.steps(node)) or "nothing"
             yield _difference(action, node, f"computed in one step with {action.nodes[0]}", f"computed by {kernels}")
+
+
+def _cancelled(action: Action, built: Built) -> Iterator[Difference]:
+    """The last Transpose moves nothing on its own: it is gone, or is one with the first."""
+    first, last = action.nodes[0], action.nodes[-1]
+    for step in built.steps(last):
+        if first not in step.node_ids:
+            yield _difference(action, last, f"cancelled, or one with {first}", f"computed by {step.kernel}")
 
 
 def _quantized(action: Action, built: Built) -> Iterator[Difference]:
@@ -265,6 +273,8 @@ def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
 
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
+    "fold_pad": _in_one_step,
+    "cancel_transposes": _cancelled,
     "fuse": _in_one_step,
     "quantize": _quantized,
     "round_weights": _on_integers,
@@ -294,9 +304,11 @@ def _on_another_unit(actions: Sequence[Action], built: Built) -> Iterator[Differ
                 yield _difference(action, node, f"on {action.params['target_hw']}", f"{step.kernel} on {step.unit}")
 
 
-def _uncovered(built: Built) -> Iterator[Difference]:
+def _uncovered(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
     """No node of the model is lost, and no step computes something that the model does not have."""
     covered = {node for step in built.graph.steps for node in step.node_ids}
+    cancelled = (action.nodes for action in actions if action.kind == "cancel_transposes")
+    covered |= {node for nodes in cancelled if len(nodes) == 2 for node in nodes}  # nothing between them bears the two
     for node, op_type in built.op_types.items():
         if node not in covered:
             yield Difference(node_id=node, approved=f"{op_type} is computed", realised="no step computes it")
@@ -365,7 +377,9 @@ def _joined(actions: Sequence[Action], built: Built) -> dict[str, set[str]]:
     for action in actions:
         if action.kind not in JOINING:
             continue
-        members = set(_members(action))
+        # the node before the last Transpose bears what cancelled, the others between stay alone
+        around = (action.nodes[0], *action.nodes[-2:])
+        members = set(around if action.kind == "cancel_transposes" else _members(action))
         members |= _wholes(members, actions)
         if action.kind == "fold_batch_norm" and len(members) == 1:  # a plain policy names the convolution alone
             beside = {node for step in built.steps(action.nodes[0]) for node in step.node_ids}

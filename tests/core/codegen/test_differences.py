@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from metainfer_core.actions.action import Action
-from metainfer_core.codegen.differences import differences
+from metainfer_core.actions.catalog import KINDS
+from metainfer_core.codegen.differences import CHECKS, differences
 from metainfer_core.verify.realised_graph import Arena, RealisedGraph, RealisedStep, RealisedTensor
 
 OP_TYPES = {
@@ -211,6 +212,61 @@ def test_another_input_shape_is_named(shape: list[int]) -> None:
 def test_an_unknown_kind_is_never_taken_for_realised() -> None:
     strange = Action(kind="engrave", nodes=("Conv_0",))
     assert found(graph(), (*APPROVED, strange)) == {("Conv_0", "engrave", "no check knows this kind of action")}
+
+
+def test_each_kind_of_action_has_a_check() -> None:
+    assert sorted(CHECKS) == sorted(known.name for known in KINDS)
+
+
+MOVED_TYPES = {"Pad_0": "Pad", "Conv_1": "Conv", "T_2": "Transpose", "R_3": "Relu", "T_4": "Transpose"}
+MOVED = (
+    Action(kind="fold_pad", nodes=("Pad_0", "Conv_1")),
+    Action(kind="cancel_transposes", nodes=("T_2", "R_3", "T_4")),
+)
+
+
+def moved(*steps: tuple[str, tuple[str, ...]], actions: tuple[Action, ...] = MOVED) -> set[tuple[str, str, str]]:
+    built = graph()
+    plain = built.plain() | {
+        "steps": [
+            RealisedStep(kernel=kernel, node_ids=nodes, inputs=("x",), outputs=("cf",)).plain()
+            for kernel, nodes in steps
+        ]
+    }
+    found_here = differences(actions, RealisedGraph.from_plain(plain), MOVED_TYPES)
+    return {(one.node_id, one.approved, one.realised) for one in found_here}
+
+
+CONV, RELU = ("conv2d_float32", ("Conv_1", "Pad_0")), ("relu_float32", ("R_3", "T_2", "T_4"))
+
+
+def test_a_pad_and_transposes_that_are_gone_are_realised() -> None:
+    assert moved(CONV, RELU) == set()
+
+
+def test_a_pad_that_was_not_folded_is_named() -> None:
+    apart = (("copy_32", ("Pad_0",)), ("conv2d_float32", ("Conv_1",)))
+    assert moved(*apart, RELU) == {("Conv_1", "computed in one step with Pad_0", "computed by conv2d_float32")}
+
+
+def test_transposes_that_still_move_are_named() -> None:
+    apart = (("copy_32", ("T_2",)), ("relu_float32", ("R_3",)), ("copy_32", ("T_4",)))
+    assert moved(CONV, *apart) == {("T_4", "cancelled, or one with T_2", "computed by copy_32")}
+
+
+def test_transposes_with_nothing_between_may_be_gone_but_no_others() -> None:
+    pair = Action(kind="cancel_transposes", nodes=("T_2", "T_4"))
+    relu = ("relu_float32", ("R_3",))
+    assert moved(CONV, relu, actions=(MOVED[0], pair)) == set()
+    assert moved(CONV, relu, actions=(MOVED[0],)) == {
+        (node, "Transpose is computed", "no step computes it") for node in ("T_2", "T_4")
+    }
+
+
+def test_nobody_approved_that_a_pad_is_folded() -> None:
+    assert moved(CONV, RELU, actions=MOVED[1:]) == {
+        ("Pad_0", "a step of its own", "one step conv2d_float32 with Conv_1")
+    }
 
 
 def test_a_plain_policy_that_names_the_leader_alone_is_understood() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
+from tiny_models import from_text
 
 from metainfer_core import pipeline
 from metainfer_core.codegen.validate import validate_package
@@ -60,6 +61,26 @@ def test_a_model_without_axes(tmp_path):
     text = "g (float x) => (float y) { [only] y = Relu (x) }"
     onnx.save(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), tmp_path / "scalar.onnx")
     _, compiled, report = build("scalar", "rk3588", folder=tmp_path, precision=Precision.FLOAT32, fast=True)
+    assert_promises_kept(compiled, report)
+
+
+def test_pads_and_transposes_that_went_into_others_are_built(tmp_path):
+    text = """
+        g (float[1,8,9,3] x, float[4,3,3,3] w_a, float[4,4,3,3] w_b) => (float[1,4,N,M] y)
+            <int64[8] amounts = {0,0,1,2,0,0,0,3}> {
+        [first] t = Transpose <perm = [0,3,1,2]> (x)
+        [pad] p = Pad (t, amounts)
+        [a] a = Conv (p, w_a)
+        [there] u = Transpose <perm = [0,2,3,1]> (a)
+        [between] v = Relu (u)
+        [back] w = Transpose <perm = [0,3,1,2]> (v)
+        [out] o = Transpose <perm = [0,2,3,1]> (w)
+        [in] i = Transpose <perm = [0,3,1,2]> (o)
+        [b] y = Conv (i, w_b)
+    }"""
+    onnx.save(from_text(text), tmp_path / "moved.onnx")
+    policy, compiled, report = build("moved", "esp32s3", folder=tmp_path, fast=True)
+    assert {"fold_pad", "cancel_transposes", "quantize"} <= kinds(policy)
     assert_promises_kept(compiled, report)
 
 
