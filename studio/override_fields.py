@@ -12,6 +12,7 @@ import streamlit as st
 from metainfer_core.actions.catalog import kind
 from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from studio.action_words import parameter_words
 from studio.plain_words import plain_words
 from studio.texts import text
 
@@ -43,7 +44,7 @@ def override_fields(
 
 def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None, key: str) -> tuple[Any] | None:
     """The value of the field that was drawn, in a tuple; None where a parameter of this type has no field."""
-    label = name.replace("_", " ")
+    label = parameter_words(name)
     keep: Mapping[str, Any] = {"key": key, "persist_state": "page"}
     if typing.get_origin(annotation) is Literal:
         options = list(typing.get_args(annotation))

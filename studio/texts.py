@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import string
+from typing import Any
+
 from studio.language import Language, language
 from studio.texts_of_actions import TEXTS_OF_ACTIONS
 from studio.texts_of_decisions import TEXTS_OF_DECISIONS
@@ -109,7 +112,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "station_manual_running": {"en": "It is being read."},
     "station_manual_spec": {"en": "The spec was made elsewhere."},
     "station_policy": {"en": "Policy"},
-    "station_policy_done": {"en": "{count} actions are proposed."},
+    "station_policy_done": {"en": "{count} {count:action is|actions are} proposed."},
     "station_policy_next": {"en": "The model can be fitted to the chip."},
     "station_policy_no_model": {"en": "There is no model in the workspace."},
     "station_policy_running": {"en": "Actions are being tried and measured."},
@@ -125,7 +128,9 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "station_signed_done": {"en": "{file} is signed and trusted."},
     "station_signed_nobody": {"en": "Every action is approved, but nobody may sign here yet: make a key and trust it."},
     "station_signed_refused": {"en": "{file} is not trusted: {why}"},
-    "station_signed_reopened": {"en": "{file} was signed, and {count} actions were opened again since."},
+    "station_signed_reopened": {
+        "en": "{file} was signed, and {count} {count:action was|actions were} opened again since."
+    },
     "station_signed_stale": {"en": "{file} holds other decisions than the review does now: sign anew."},
     "station_trust_broken": {"en": "The trust file of this workspace cannot be read: mend it first."},
     "station_signed_next": {"en": "Every action is approved. Next: see whether it can be built, and sign."},
@@ -151,9 +156,22 @@ TEXTS: dict[str, dict[Language, str]] = {
 }
 
 
+class _Words(string.Formatter):
+    """Python's own format, where `{count:action is|actions are}` is the first for one and the second for any other."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        one, bar, other = spec.partition("|")
+        if not bar:
+            return format(value, spec)
+        return one if value == 1 else other
+
+
+_WORDS = _Words()
+
+
 def text(key: str, speaks: Language | None = None, **values: object) -> str:
     """The text of `key` with its values filled in, in the window's own language unless another is given.
 
     KeyError if there is none, so that a gap is found by a test.
     """
-    return TEXTS[key][speaks or language()].format(**values)
+    return _WORDS.format(TEXTS[key][speaks or language()], **values)

@@ -80,8 +80,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     },
     "adapt_refused": {"en": "Refused {count}"},
     "adapt_refused_none": {"en": "Nothing was refused."},
-    "adapt_review": {"en": "Review these {count} actions"},
-    "adapt_review_earlier": {"en": "Review the earlier policy, {count} actions"},
+    "adapt_review": {"en": "Review {count:this|these} {count} {count:action|actions}"},
+    "adapt_review_earlier": {"en": "Review the earlier policy, {count} {count:action|actions}"},
     "adapt_earlier": {"en": "No new policy came of the last search. What follows is the earlier one."},
     "adapt_earlier_open": {"en": "The search is not over. What follows is the earlier policy."},
     "missing_bandwidth_gbps": {"en": "how many bytes a second {unit} delivers ({path})"},
@@ -160,7 +160,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     # Review: the verdict
     "bulk_confirm": {"en": "Approve these {count}"},
     "bulk_conflict": {"en": "Others decided about some of these meanwhile. Nothing was written; look again:"},
-    "bulk_done": {"en": "{count} actions are approved."},
+    "bulk_done": {"en": "{count} {count:action is|actions are} approved."},
     "several_hint": {
         "en": "Exactly these {count}, of low and medium risk, are approved with the three lines below. Filter the "
         "queue to choose others; what is of high risk or tagged is decided one by one."
@@ -190,7 +190,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "form_what_instead": {"en": "What instead"},
     "form_why_allowed": {"en": "Why it may stand"},
     "person_needed": {"en": "Say who you are first: at the left, below the screens."},
-    "progress_blocking": {"en": "{count} actions still block signing."},
+    "progress_blocking": {"en": "{count} {count:action still blocks|actions still block} signing."},
     "progress_approved": {
         "en": "Every action is approved. Its model or spec is not here to see whether it can be built."
     },
@@ -255,7 +255,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "compile_start": {"en": "Compile it"},
     "compile_target": {"en": "Target"},
     "compile_title": {"en": "Compiling {bundle} for {target}"},
-    "sign_blocked": {"en": "{count} of {total} actions block signing."},
+    "sign_blocked": {"en": "{count} of {total} {total:action|actions} {count:blocks|block} signing."},
     "sign_bound": {"en": "Bound to exactly"},
     "sign_bundles": {"en": "Signed bundles"},
     "sign_bundles_none": {"en": "None yet. It appears here as soon as the command has written it."},
@@ -281,7 +281,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     },
     "sign_overrides": {"en": "Overrides"},
     "sign_people": {"en": "Who stands behind it"},
-    "sign_person": {"en": "{person}: {count} of {total} actions"},
+    "sign_person": {"en": "{person}: {count} of {total} {total:action|actions}"},
     "sign_policy": {"en": "Policy as reviewed"},
     "sign_approved": {"en": "All {total} actions are approved."},
     "sign_ready": {"en": "All {total} actions are approved, and can be built together. It can be signed."},

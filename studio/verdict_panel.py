@@ -73,7 +73,7 @@ def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> N
             labels[verb],
             key=f"do_{verb}",
             width="stretch",
-            type="primary" if verb == "approve" else "secondary",
+            type="primary" if verb == "approve" and action.word != "approved" else "secondary",
             on_click=press,
             args=(found, desk, Pressed(0, verb, action.id, action.version), person),
         )

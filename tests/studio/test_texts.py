@@ -9,7 +9,7 @@ from studio.confirm_desk import SCRIPTS
 from studio.desk_data import KEYS, WORDS
 from studio.frame import PAGES
 from studio.language import LANGUAGES, preferred_language
-from studio.texts import TEXTS
+from studio.texts import TEXTS, text
 from studio.texts_zh import TEXTS_ZH
 from studio.texts_zh_of_actions import TEXTS_ZH_OF_ACTIONS
 from studio.texts_zh_of_decisions import TEXTS_ZH_OF_DECISIONS
@@ -43,7 +43,7 @@ def test_every_text_that_is_used_exists_and_every_text_is_used():
 
 
 def placeholders(words):
-    return sorted(name for _, name, _, _ in string.Formatter().parse(words) if name is not None)
+    return {name for _, name, _, _ in string.Formatter().parse(words) if name is not None}
 
 
 def test_every_text_is_there_in_every_language_with_the_same_placeholders():
@@ -54,6 +54,13 @@ def test_every_text_is_there_in_every_language_with_the_same_placeholders():
     chinese = (TEXTS_ZH, TEXTS_ZH_OF_MANUALS, TEXTS_ZH_OF_POLICIES, TEXTS_ZH_OF_DECISIONS, TEXTS_ZH_OF_GRAPHS)
     chinese += (TEXTS_ZH_OF_KEEPING, TEXTS_ZH_OF_ACTIONS)
     assert sum(map(len, chinese)) == len(TEXTS)  # none twice, and none of a text that has gone
+
+
+def test_one_is_no_plural():
+    assert text("bulk_done", "en", count=1) == "1 action is approved."
+    assert text("bulk_done", "en", count=42) == "42 actions are approved."
+    assert text("sign_blocked", "en", count=1, total=8) == "1 of 8 actions blocks signing."
+    assert text("bulk_done", "zh", count=1) == "已批准 1 个动作。"
 
 
 def test_chinese_texts_are_chinese():
