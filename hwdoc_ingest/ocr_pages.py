@@ -17,6 +17,7 @@ import pypdfium2.raw as pdfium
 from hwdoc_ingest.ocr import Image, OcrEngine, SeenWord, default_engine, skew
 from hwdoc_ingest.ocr_spaces import keep_apart
 from hwdoc_ingest.ocr_spelling import mend_quantities
+from hwdoc_ingest.ocr_turns import ANGLES, read_any_way
 from hwdoc_ingest.page_filter import can_matter
 from hwdoc_ingest.pages import Box, Page, PdfFile, Ruling, Word
 from metainfer_core.errors import InputError
@@ -158,13 +159,17 @@ def _with_ocr(file: PdfFile, page: Page, region: Box, engine: OcrEngine) -> tupl
         handle.close()
     left, top, right, bottom = (int(edge * scale) for edge in region)
     image = np.ascontiguousarray(image[top:bottom, left:right])
-    every = [word for word in engine.read(image) if word.text.strip()]
+    is_whole = region == (0.0, 0.0, page.width, page.height)
+    words, quarters = read_any_way(image, engine) if is_whole else (engine.read(image), 0)
+    every = [word for word in words if word.text.strip()]
     seen = [word for word in every if word.sure >= CERTAIN]
-    angle = skew(seen) if region == (0.0, 0.0, page.width, page.height) else 0.0
+    angle = ANGLES[quarters] or (skew(seen) if is_whole else 0.0)
     read = keep_apart(mend_quantities([_word(word, scale, (left, top), page, angle) for word in seen]))
-    trusted = () if page.garbled else page.words
+    trusted = () if page.garbled or quarters else page.words
     kept = [w for w in trusted if not any(_inside(w.box, word.box) for word in read)]
-    rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, angle)]
+    rulings = [*page.rulings, *_drawn_rulings(image, scale, (left, top), page, 0.0 if quarters else angle)]
+    if quarters:
+        rulings = [Ruling(_box_turned(ruling.box, page, angle)) for ruling in rulings]
     straight = Page(page.number, page.width, page.height, (*kept, *read), tuple(rulings), by_ocr=True, skew=angle)
     return straight, len(every) - len(seen)
 
@@ -180,7 +185,11 @@ def as_shown(box: Box, page: Page) -> Box:
     """A box of a straightened page as it stands on the page as shown."""
     if not page.skew:
         return box
-    corners = [turned((x, y), page, -page.skew) for x in (box[0], box[2]) for y in (box[1], box[3])]
+    return _box_turned(box, page, -page.skew)
+
+
+def _box_turned(box: Box, page: Page, angle: float) -> Box:
+    corners = [turned((x, y), page, angle) for x in (box[0], box[2]) for y in (box[1], box[3])]
     xs, ys = [x for x, _ in corners], [y for _, y in corners]
     return min(xs), min(ys), max(xs), max(ys)
 

@@ -73,6 +73,29 @@ def test_a_scan_says_what_was_typed_and_nothing_else(kind):
     assert all(c.method.startswith("ocr+") and c.box is not None for c in candidates)
 
 
+@pytest.mark.parametrize("quarters", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
+def test_a_page_that_was_scanned_the_wrong_way_round_is_read_and_its_boxes_lie_on_the_page_as_shown(quarters):
+    image = picture(LINES, 200)
+    upright = {c.field: c.box for c in read(image).candidates}
+    turned = image.transpose(
+        (Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_270)[quarters - 1]
+    )
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(300, 420) if quarters % 2 else (420, 300), invariant=1)
+    canvas.drawImage(ImageReader(turned), 0, 0, *((300, 420) if quarters % 2 else (420, 300)))
+    canvas.save()
+    found = read_pdf_bytes(out.getvalue(), "k", "scan.pdf", no_progress).candidates
+    assert {(c.field, c.value) for c in found} == SAID
+    for candidate in found:
+        left, top, right, bottom = upright[candidate.field]
+        expected = {
+            1: (top, 420 - right, bottom, 420 - left),
+            2: (420 - right, 300 - bottom, 420 - left, 300 - top),
+            3: (300 - bottom, left, 300 - top, right),
+        }[quarters]
+        assert candidate.box == pytest.approx(expected, abs=4)
+
+
 def test_a_scan_packed_as_a_small_jpeg():
     candidates = read(jpeg(picture(LINES, 200), 25)).candidates
     assert {(c.field, c.value) for c in candidates} == SAID
