@@ -28,6 +28,8 @@ class UnitFigures(Value):
     transfer: Cycles | None = None
     total: Cycles | None = None
     """With what runs side by side counted once."""
+    bank_conflicts: int | None = None
+    """Early transfers that meet a computing step in one bank of the local memory; None: its banks are unknown."""
     unknown: tuple[str, ...] = ()
     """Fields that the spec lacks; `... (not counted)` where the cycles do without."""
 
@@ -38,6 +40,8 @@ class UnitFigures(Value):
             f"{self.unit} in {self.memory}: {self.steps:,} steps, {self.macs:,} multiply-accumulates, "
             f"{self.transfers:,} transfers, {self.bytes_in:,} bytes in, {self.bytes_out:,} out"
         )
+        if self.bank_conflicts:
+            counts += f", {self.bank_conflicts:,} bank conflicts"
         lacking = f"; the spec lacks {', '.join(self.unknown)}" if self.unknown else ""
         if self.total is None:
             return f"{counts}; cycles unknown{lacking}."

@@ -11,6 +11,7 @@ from metainfer_core.actions.kinds.prefetch import Prefetch
 from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.backends.sim_npu.timeline import timeline
 from metainfer_core.npu.stage import TRANSFER
+from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
 
 KIND = Prefetch()
 CHAIN = """
@@ -105,3 +106,28 @@ def test_without_room_for_both_it_is_refused_with_the_numbers():
     found = refusal(KIND, adapted(CHAIN, spec), spec, prefetch()) or ""
     assert "What arrives and what is computed meanwhile take " in found
     assert "local holds 5,120 (memories.local.size_bytes)." in found
+
+
+@pytest.mark.parametrize(
+    ("banks", "conflicts", "saved"),
+    [(None, None, (392, 392, 392)), (1, 4, (392, 0, 0)), (4096, 0, (392, 392, 392))],
+)
+def test_what_arrives_in_a_bank_in_use_waits(
+    banks: int | None, conflicts: int | None, saved: tuple[int, int, int]
+) -> None:
+    spec = chip()
+    local = Memory(**{**spec.memories["local"].__dict__, "banks": banks})
+    spec = HardwareSpec(**{**spec.__dict__, "memories": {**spec.memories, "local": local}})
+    model = adapted(CHAIN, spec)
+    after = rewritten(KIND, model, spec, [prefetch()])
+    (before,), (hidden,) = (
+        timeline(plan, spec) for _, plan in (planned(model, spec), planned(after, spec, asked_of(after)))
+    )
+    assert before.bank_conflicts == (None if banks is None else 0)
+    assert hidden.bank_conflicts == conflicts
+    assert ("memories.local.banks (bank conflicts not counted)" in hidden.unknown) is (banks is None)
+    assert (" bank conflicts" in hidden.text.partition(";")[0]) is bool(conflicts)
+    assert before.total is not None
+    assert hidden.total is not None
+    ends = ("low", "typical", "high")
+    assert tuple(getattr(before.total, end) - getattr(hidden.total, end) for end in ends) == saved

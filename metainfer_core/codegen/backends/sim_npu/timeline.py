@@ -1,7 +1,8 @@
 """What a compiled plan costs on the simulated NPU: transfers, bytes and cycles, by the spec's figures.
 
 Work is in order. A transfer is waited for, unless another step computes before the one that reads it: then both run
-side by side, and that reader waits for what is left. What no unit with a local memory runs is not counted.
+side by side, and that reader waits for what is left. Where both use one bank, they take turns at the typical and the
+worst end. What no unit with a local memory runs is not counted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from metainfer_core.codegen.backends.sim_npu.banks import bank_conflicts
 from metainfer_core.codegen.compile_plan import CompilePlan
 from metainfer_core.npu.cycles import Cycles, compute_cycles, moved_bytes, products, transfer_cycles
 from metainfer_core.npu.device import Device
@@ -41,13 +43,18 @@ def timeline(plan: CompilePlan, spec: HardwareSpec) -> tuple[UnitFigures, ...]:
     tensors = {tensor.name: tensor for tensor in plan.program.tensors}
     places = {one.tensor: one.memory or plan.weights_memory for one in plan.locations}
     return tuple(
-        _of_unit(device, [step for step in plan.program.steps if step.unit == device.unit], tensors, places, spec)
+        _of_unit(device, [step for step in plan.program.steps if step.unit == device.unit], tensors, places, spec, plan)
         for device in plan.devices
     )
 
 
 def _of_unit(
-    device: Device, steps: Sequence[Step], tensors: Mapping[str, Tensor], places: Mapping[str, str], spec: HardwareSpec
+    device: Device,
+    steps: Sequence[Step],
+    tensors: Mapping[str, Tensor],
+    places: Mapping[str, str],
+    spec: HardwareSpec,
+    plan: CompilePlan,
 ) -> UnitFigures:
     clocks = {end: _Clock() for end in ("low", "typical", "high")}
     sums: dict[bool, Cycles | None] = {True: Cycles(), False: Cycles()}
@@ -55,6 +62,9 @@ def _of_unit(
     computing = [step for step in steps if step.kernel not in (TRANSFER, "view")]
     moving = [step for step in steps if step.kernel == TRANSFER]
     early = _early(steps)
+    conflicts = bank_conflicts(plan, spec, device, steps, early)
+    if conflicts is None and early:
+        unknown.add(f"memories.{device.memory}.banks (bank conflicts not counted)")
     for index, step in enumerate(steps):
         if step.kernel == "view":
             continue
@@ -69,7 +79,8 @@ def _of_unit(
         for end, clock in clocks.items():
             cycles = getattr(found.cycles or Cycles(), end)
             if is_transfer:
-                clock.transfer(cycles, step.outputs[0], index not in early)
+                in_turn = index not in early or (end != "low" and index in (conflicts or ()))
+                clock.transfer(cycles, step.outputs[0], in_turn)
             else:
                 clock.compute(cycles, step.inputs)
     is_known = sums[True] is not None and sums[False] is not None
@@ -86,6 +97,7 @@ def _of_unit(
         compute=sums[False],
         transfer=sums[True],
         total=Cycles(**ends) if is_known else None,
+        bank_conflicts=None if conflicts is None else len(conflicts),
         unknown=tuple(sorted(unknown)),
     )
 
