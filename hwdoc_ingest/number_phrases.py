@@ -200,6 +200,8 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             if following.value > first.value or first.unit or following.unit:
                 return [*group, following], "range"
             break
+        if form == "single" and between.strip() == "up to" and first.unit and following.value > first.value:
+            return [*group, following], "range"
         if form == "single" and len(group) == 1 and between.strip() == "and" and _BETWEEN.search(text[: first.start]):
             return [*group, following], "range"
         if form == "single" and between.strip() == "+" and following.unit and len(group) == 1:

@@ -10,7 +10,7 @@ from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
 _NPU = words(
     r"\bNPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
-    r"|accelerat|\bMMA\b"
+    r"|accelerat|\bMMA\b|\btensors?\b"
 )
 _GPU = words(r"\bGPU\b|graphics|Mali|shader|3D|PowerVR|图形")
 _TERA = 1e12
@@ -22,7 +22,8 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\bNPUs?\b|neural(?:[- ](?:network|processing))?|\bcomput(?:e|ing) (?:power|performance)\b"
             r"|processing performance"
-            r"|performance|算力|\baccelerators?\b|\bAI\b|\bMMA\b|inference|\bmachine[- ]learning"
+            r"|performance|算力|\baccelerators?\b|\bAI\b"
+            r"|\btensor (?:engine|processor|unit|core)s?\b|\bMMA\b|inference|\bmachine[- ]learning"
         ),
         context=_NPU,
         low=0.01,
@@ -35,7 +36,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "npu.cores",
         "count",
-        words(r"\bNPU cores?\b|\bneural (?:network )?cores?\b"),
+        words(r"\bNPU cores?\b|\bneural (?:network )?cores?\b|\b(?:AI|tensor) cores?\b"),
         low=1,
         high=64,
         gap_words=0,

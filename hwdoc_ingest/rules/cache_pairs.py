@@ -12,7 +12,8 @@ from hwdoc_ingest.rules.rule import Found, Tagged, words
 _KB = 1024.0
 _BOTH_NAMED = words(
     r"\bcaches for (?:both )?(?:instructions? and data|data and instructions?)\b"
-    r"|\(?\b(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
+    r"|\(?\b(?:(?:L1|level[- ]1|primary) )?"
+    r"(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
 )
 _SIZE_OF_BOTH = re.compile(
     r"\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*(?P<gap>[^.;]{0,90})$", re.IGNORECASE

@@ -55,6 +55,7 @@ _LISTED = words(
     r"\bcaches?\b[^,;:.]{0,16}:|^\W*(?:shared |unified )?L[23]\b.{4,12}$|^\W*\d+ ?[KM]i?B (?:shared )?L[23]\W*$"
 )
 """A list of caches told apart by a word each (`Caches: 32 KB instruction, 32 KB data, 128 KB L2`), or a label."""
+_BESIDE_CACHES = words(_LISTED.pattern + r"|\bcaches\b.*\bL[23]\b")
 _IN_LIST = {
     name: words(rf"\b(?:L1 )?{name}\b(?! ?(?:cache|memory|S?RAM|TLB|set|bus|controller|path|width|rate|type|-))")
     for name in ("instruction", "data", "L2", "L3")
@@ -96,8 +97,8 @@ RULES: tuple[QuantityRule, ...] = (
     _size("cpu.l3_cache.size_bytes", L3, 4 * _KB, 1 << 30, forbids_path=_GPU),
     _size("cpu.l1i_cache.size_bytes", _IN_LIST["instruction"], 64, 2048 * _KB, _DSP, _LISTED, 0.85),
     _size("cpu.l1d_cache.size_bytes", _IN_LIST["data"], 64, 2048 * _KB, _DSP, _LISTED, 0.85),
-    _size("cpu.l2_cache.size_bytes", _IN_LIST["L2"], 4 * _KB, 1 << 28, _GPU, _LISTED, 0.85),
-    _size("cpu.l3_cache.size_bytes", _IN_LIST["L3"], 4 * _KB, 1 << 30, _GPU, _LISTED, 0.85),
+    _size("cpu.l2_cache.size_bytes", _IN_LIST["L2"], 4 * _KB, 1 << 28, _GPU, _BESIDE_CACHES, 0.85),
+    _size("cpu.l3_cache.size_bytes", _IN_LIST["L3"], 4 * _KB, 1 << 30, _GPU, _BESIDE_CACHES, 0.85),
 )
 
 _N = r"(\d{1,3}|" + "|".join(w for w in NUMBER_WORDS if w.isascii()) + r")"

@@ -156,7 +156,10 @@ RULES: tuple[QuantityRule, ...] = (
             r"\b(?:can be )?transferred during a single transaction\b|\b(?:max(?:imum|\.)?|largest"
             r"|longest) (?:DMA |block |single )?(?:transfer|block)(?: size| length)?\b"
             r"|\btransfer (?:size|length) limit\b|"
-            r"\bper transfer\b"
+            r"\bper (?:transfer|descriptor)\b"
+            r"|\bsingle (?:DMA |block )?transfers?"
+            r"(?= (?:of |is |are |can |may |be |limited to )*(?:at most|up to|no more))"
+            r"|\bdescriptors? (?:can |may )?(?:moves?|describes?|transfers?|covers?)"
         ),
         context=_DMA,
         low=16,

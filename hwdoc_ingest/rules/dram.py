@@ -15,6 +15,8 @@ _ORDERLY = re.compile(
     rf"or\s+)?(?:{KIND.pattern})(?:-\s?\d{{3,4}})?)*",
     re.IGNORECASE,
 )
+_WIDE_EACH = re.compile(r"\bchannels?\b[^.;]{0,12}?\b(8|16|32|64|128)[- ]bits? (?:wide )?each\b", re.IGNORECASE)
+"""`two LPDDR4X channels, 32 bits each`."""
 _LANES = re.compile(
     r"(?<![\w.])[x×](8|16|32|64|128)\b(?=\s*-?(?:bit)?\s*(?:(?:LP)?DDR|channel|SDRAM|DRAM))|"
     r"(?:(?:LP)?DDR\d[LX]?\w*|SDRAM)\s*,?\s*[x×](8|16|32|64|128)\b(?!\s*\d)",
@@ -265,6 +267,9 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
     if _NOT_DDR.search(text):
         return
+    each = _WIDE_EACH.search(text)
+    if each and KIND.search(text):
+        yield Found("memory.dram.channel_width_bits", each.start(), each.end(), float(each[1]), sureness=0.8)
     lanes = _LANES.search(text)
     if lanes:
         width = float(lanes[1] or lanes[2])

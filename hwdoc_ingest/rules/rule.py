@@ -142,7 +142,7 @@ FindRule = Callable[[Tagged], Iterator[Found]]
 """A rule of its own form, for what is no number near a name."""
 
 
-ACCELERATOR = re.compile(r"\b(?:DSP|GPU|NPU|KPU|BPU|VPU|TPU)s?\b|\bneural\b", re.IGNORECASE)
+ACCELERATOR = re.compile(r"\b(?:DSP|GPU|NPU|KPU|BPU|VPU|TPU|AI|tensor)s?\b|\bneural\b", re.IGNORECASE)
 _HEAD = re.compile(r"^[^,;:]{3,40}?(?:[,;:]|\bat\b|\bwith\b|@)")
 """What a list item is about: its words before the first mark."""
 CPU_NAME = re.compile(r"\bCPUs?\b(?! clock frequency)|Cortex|\bMCU\b|\bARM\b|\bRISC-V\b|\bprocessors?\b", re.IGNORECASE)

@@ -179,11 +179,31 @@ _NO_SUPPLY = words(
 )
 
 
+_TELLS_POWER = words(r"\bpower\b|\bconsum|\bdissipat|\bTDP\b|\bdraws?\b")
+_NO_POWER = words(r"standby|idle|sleep|audio|RF\b|dBm|speaker|per\b|transmit|output power|LED|charg")
+_IS_TYPICAL = words(r"^\s*\(?(?:on average|typical(?:ly)?|typ\b|average)")
+_IS_MOST = words(r"^\s*\(?(?:at most|max(?:imum)?\b|at the most|worst[- ]case|peak)")
+
+
+def _power(tagged: Tagged) -> Iterator[Found]:
+    """`6 W on average and 9 W at most`: what a power is stands right after it."""
+    if not _TELLS_POWER.search(f"{tagged.text} {tagged.parent}") or _NO_POWER.search(tagged.text):
+        return
+    for amount in tagged.amounts:
+        after = tagged.text[amount.end :]
+        if amount.dimension == "power" and amount.form == "single" and 1e-3 <= amount.values[0] <= 2000:
+            if _IS_TYPICAL.match(after):
+                yield Found("power.typ_w", amount.start, amount.end, amount.values[0], sureness=0.78)
+            elif _IS_MOST.match(after):
+                yield Found("power.max_w", amount.start, amount.end, max=amount.values[0], sureness=0.8)
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """Supplies that a sentence gives by their rails: `1.2 V for the core and 3.3 V for the I/O`."""
     statement = tagged.statement
     if statement.is_row or tagged.describes_register or _NO_SUPPLY.search(" ".join(statement.path[-2:])):
         return
+    yield from _power(tagged)
     told = _TELLS_SUPPLY.search(f"{tagged.text} {statement.earlier[-120:]} {' '.join(statement.path[-2:])}")
     for amount in tagged.amounts if told else ():
         if amount.dimension != "voltage" or amount.form == "list" or not 0.4 <= amount.values[0] <= 24:
