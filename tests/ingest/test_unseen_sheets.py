@@ -27,7 +27,14 @@ def test_every_fact_of_a_sheet_has_a_known_field_and_no_name_is_used_twice():
 
 @pytest.mark.parametrize(
     ("name", "missed", "wrong"),
-    [("d02_zh_mcu", 1, 2), ("d08_en_nordic", 4, 0), ("d10_en_brief", 2, 1), ("d05_en_sparc", 6, 1), ("d11_en_prose_soc", 6, 2), ("d13_zh_prose_edge", 6, 1)],
+    [
+        ("d02_zh_mcu", 1, 2),
+        ("d08_en_nordic", 4, 0),
+        ("d10_en_brief", 2, 1),
+        ("d05_en_sparc", 6, 1),
+        ("d11_en_prose_soc", 6, 2),
+        ("d13_zh_prose_edge", 6, 1),
+    ],
 )
 def test_a_sheet_is_read(name, missed, wrong):
     facts, candidates, judgement = read(name)
