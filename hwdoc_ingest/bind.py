@@ -42,6 +42,8 @@ CAPTION_CONDITION = re.compile(r"\((?:at |@ ?)?([-+\d.]+ ?(?:MHz|GHz|V|°C))\)$"
 SHARED_OR_OWN = re.compile(r"cache|memory\.(?!address_space|physical_address|region)")
 """Fields of what cores share or each have of their own; an address is nobody's."""
 HEADER_UNIT = re.compile(r"[(\[]\s*([^()\[\]]{1,8})\s*[)\]]\s*$")
+CAPTION_UNIT = re.compile(r"(?:\bunits?|单位)\s*[:=：]\s*([^\s()\[\],;]{1,6})", re.IGNORECASE)
+"""`Operating conditions (unit: V)`: the unit of all rows below."""
 UNDER_BIAS = re.compile(r"\bunder bias\b", re.IGNORECASE)
 """How a temperature beyond which a powered chip is destroyed is called, wherever it stands."""
 MAX_TEXT = 240
@@ -240,7 +242,7 @@ def _is_whole(text: str, amount: Amount) -> bool:
 
 
 def _row_unit(tagged: Tagged, cell: Cell) -> str:
-    if cell.header.strip() == "°C/W":
+    if re.match(r"\s*[(\[]?°C/W", cell.header):
         return "°C/W"
     in_header = HEADER_UNIT.search(cell.header)
     if in_header and not re.search(r"note|\d", in_header[1], re.IGNORECASE):
@@ -251,6 +253,9 @@ def _row_unit(tagged: Tagged, cell: Cell) -> str:
             return words[0].strip("()") if words else ""
     if re.search(r"BYTE_?SIZE|\(bytes\)|in bytes", tagged.text, re.IGNORECASE):
         return "bytes"
+    titled = CAPTION_UNIT.search(tagged.parent)
+    if titled:
+        return titled[1]
     trailing = tagged.statement.cells[-1]
     if trailing is not cell and trailing.bound is None:
         word = tagged.statement.cell_text(trailing).strip("()[] ")

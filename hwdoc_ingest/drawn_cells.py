@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwdoc_ingest.pages import Box
-from hwdoc_ingest.table_columns import Column
+from hwdoc_ingest.table_column import Column
 
 SIDE = 0.6
 """How much less room a value has on the side that it is set to, at most, in a cell over several columns."""

@@ -22,7 +22,7 @@ from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.sections import Outline, body_size, statements
 from hwdoc_ingest.so_far import SoFar
 from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.table_columns import Table
+from hwdoc_ingest.table_column import Table
 from hwdoc_ingest.tables import PathAt, read_tables
 from hwdoc_ingest.tagger import RuleTagger, Tagger
 from hwdoc_ingest.text_lines import drop_furniture, text_lines

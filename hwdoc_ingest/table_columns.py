@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
+from hwdoc_ingest.table_body import fitted
+from hwdoc_ingest.table_column import Column, Table
 from hwdoc_ingest.table_grids import CAPTION, heads_columns
 from hwdoc_ingest.text_lines import Line, around, join_words
 
@@ -25,6 +26,7 @@ HEADER_WORD = re.compile(
     r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
     r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
     r"|start|end|mode|modes|work|operating|peak|absolute|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
+    r"|supply|domain|region|peripherals?|instance|category|attributes?|specifications?|grade|rail"
     rf"|{CHINESE_HEADER})[:*\d]*$",
     re.IGNORECASE,
 )
@@ -35,55 +37,23 @@ STRONG_HEADER = re.compile(
     re.IGNORECASE,
 )
 BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
-    (re.compile(r"\bmin(?:imum)?\b|最小", re.IGNORECASE), "min"),
-    (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\b|典型", re.IGNORECASE), "typ"),
-    (re.compile(r"\b(?:max(?:imum)?|peak)\b|最大", re.IGNORECASE), "max"),
+    (re.compile(r"\bmin(?:imum)?\d?\b|最小", re.IGNORECASE), "min"),
+    (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\d?\b|典型", re.IGNORECASE), "typ"),
+    (re.compile(r"\b(?:max(?:imum)?|peak)\d?\b|最大", re.IGNORECASE), "max"),
     (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
-    (re.compile(r"^[(\[]?°C/W[)\]]?$"), "value"),
+    (re.compile(r"^[(\[]?°C/W[)\]]?(?:\(\d\))?$"), "value"),
 )
 SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+(?:[A-Z][^|]{3,60}|[\u4e00-\u9fff][^|]{1,60})$")
 """A numbered heading, which ends a table."""
-UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C$|^%$")
+UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C(?:/W)?$|^%$")
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
 FOOTNOTE = re.compile(r"\s?(?:\[\d{1,2}\]|\(\d{1,2}\)|\*+)(?=\s|$)")
 """A mark that sends the reader to a note below the table."""
+FOOTNOTE_GLUED = re.compile(r"(?:(?<=[A-Za-z.)])\(\d{1,2}\))+$")
+"""The same without a space."""
 MAX_ROW_GAP = 3.2
 """Line pitches of white that end a table without rulings."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table, as its header says."""
-
-    header: str
-    left: float
-    right: float
-    bound: Bound | None = None
-    group: str = ""
-
-    @property
-    def centre(self) -> float:
-        """Middle of the header's words."""
-        return (self.left + self.right) / 2
-
-
-@dataclass(frozen=True)
-class Table:
-    """Where a table stands on a page, and its columns."""
-
-    columns: tuple[Column, ...]
-    top: float
-    bottom: float
-    caption: str = ""
-    left: float = -math.inf
-    """What stands left of this, or right of `right`, is of a table beside it."""
-    right: float = math.inf
-
-    @property
-    def numeric(self) -> bool:
-        """Whether some columns say what bound their numbers are."""
-        return any(column.bound for column in self.columns)
 
 
 def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) -> list[Table]:
@@ -100,7 +70,9 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
             columns, last = _columns(rows, at, page)
             top = max(line.base for line in rows[last])
             bottom, following = _body_end(page, rows, last + 1, columns, top)
-            if following > last + 1:
+            at_foot = last + 1 == len(rows) and top > 0.8 * page.height and _is_header(rows[at])
+            if following > last + 1 or at_foot:
+                columns = fitted(columns, rows[last + 1 : following])
                 body = [word for word in page.words if top - 2 < word.base <= bottom]
                 tables += side_by_side(Table(columns, top, bottom, _caption(rows, at)), body)
                 at = following
@@ -133,7 +105,7 @@ def _white_between(last: Column, first: Column, body: Sequence[Word]) -> float:
 
 def _is_header(line: list[Line]) -> bool:
     """Whether a row of pieces reads like the header of a table."""
-    words = [word.text.strip("()[]") for piece in line for word in piece.words if not word.raised]
+    words = [_bare(word) for piece in line for word in piece.words if not word.raised]
     if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
         return False
     words = [word for word in words if not UNIT_WORD.match(word)]
@@ -143,10 +115,15 @@ def _is_header(line: list[Line]) -> bool:
     return pieces >= 2 and strong >= 1 and known >= 2 and known >= 0.6 * len(words)
 
 
+def _bare(word: Word) -> str:
+    """A header's word without brackets and the mark of a note that is glued to it: `MIN(1)`."""
+    return FOOTNOTE_GLUED.sub("", word.text).strip("()[]")
+
+
 def _is_header_below_caption(rows: list[list[Line]], at: int) -> bool:
     """Whether a row right below a caption heads columns, though few of its words are usual in headers."""
     titles = [" ".join(piece.text for piece in row) for row in rows[max(0, at - 3) : at]]
-    words = [word.text.strip("()[]") for piece in rows[at] for word in piece.words if not word.raised]
+    words = [_bare(word) for piece in rows[at] for word in piece.words if not word.raised]
     known = sum(bool(HEADER_WORD.match(word)) for word in words)
     return (
         any(CAPTION.match(title) for title in titles)
@@ -169,7 +146,7 @@ def _header_pieces(line: list[Line]) -> list[list[Word]]:
             apart = last is None or word.box[0] - last.box[2] > 0.75 * word.size
             alone = _stands_alone(word) or (last is not None and len(pieces[-1]) == 1 and _stands_alone(last))
             starts = piece.words[0] is word
-            if apart or starts or (alone and last is not None and HEADER_WORD.match(word.text)):
+            if apart or starts or (alone and last is not None and HEADER_WORD.match(_bare(word))):
                 pieces.append([word])
             else:
                 pieces[-1].append(word)

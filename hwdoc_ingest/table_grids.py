@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hwdoc_ingest.table_body import is_whole
 from hwdoc_ingest.text_lines import BULLET, Line
 
 VALUE = re.compile(
@@ -21,6 +22,12 @@ TELLS_A_COLUMN = re.compile(
     re.IGNORECASE,
 )
 """What a header over values says: their unit, or what they are."""
+COMPARED = re.compile(
+    r"(?:features?|parameters?|attributes?|characteristics?|items?|specifications?|devices?|products?|models?|parts?"
+    r"|part (?:numbers?|names?)|parts? number|functions?|symbols?|grades?|packages?|特性|参数|项目|型号)\d?$",
+    re.IGNORECASE,
+)
+"""The first header of a table whose others may be part numbers: one column a part."""
 MOST_WORDS = 6
 LOOKED_AT = 5
 """Rows below a header that are looked at."""
@@ -33,6 +40,9 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
     head = rows[at]
     titles = {piece.text for piece in head}
     if not 2 <= len(head) == len(titles) <= 12 or not all(_is_name(piece) for piece in head):
+        return False
+    signals = any(SIGNAL.fullmatch(word.text) for piece in head for word in piece.words)
+    if signals and not (len(head) >= 3 and COMPARED.match(head[0].text)):
         return False
     aligned: list[dict[int, Line]] = []
     last = head
@@ -58,18 +68,23 @@ def _is_name(piece: Line) -> bool:
     text = piece.text
     return (
         len(piece.words) <= MOST_WORDS
-        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$", text))
+        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^°C/W", text))
         and not VALUE.match(text)
         and not re.search(r"=|\d\s?(?:°|[kMG]?Hz|[KMG]?B\b|m?[VAW]\b)", text)
         and not BULLET.match(piece.words[0].text)
         and not text.endswith((":", "：", "。", ",", ";"))
         and not (text.endswith(".") and len(text) > 8)
-        and not any(SIGNAL.fullmatch(word.text) for word in piece.words)
     )
 
 
 def _aligned(row: list[Line], head: list[Line]) -> dict[int, Line] | None:
-    """The cells of a row by the header that each aligns with, or None where one aligns with none."""
+    """The cells of a row by the header that each aligns with, or None where one aligns with none.
+
+    Where there are as many cells as headers and none stands under another's header, each has its own, though a header
+    may be centred above cells that begin at the left.
+    """
+    if len(head) >= 3 and is_whole(row, [(title.box[0], title.box[2]) for title in head]):
+        return dict(enumerate(row))
     cells: dict[int, Line] = {}
     for piece in row:
         centre = (piece.box[0] + piece.box[2]) / 2

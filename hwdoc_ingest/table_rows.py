@@ -14,7 +14,8 @@ from itertools import pairwise
 from hwdoc_ingest.drawn_cells import DrawnCell, drawn_cell, own_column
 from hwdoc_ingest.pages import Box, Page, Word
 from hwdoc_ingest.statement import RowCell, Statement, row
-from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER, Column, Table
+from hwdoc_ingest.table_column import Column, Table
+from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER
 from hwdoc_ingest.text_lines import Line, baselines
 
 GOES_ON_BELOW = re.compile(r"[\dA-Fa-fhH]\s*(?:-|~|\bto)$")
@@ -34,7 +35,7 @@ def table_rows(page: Page, table: Table, words: list[Word], path: tuple[str, ...
             cell_drawn = drawn_cell(piece.box, _crossing(upright, line), table.columns) if parted else None
             for word, column, unsure in _place(piece, table.columns, cell_drawn):
                 by_column[column].append((word, unsure))
-    edges = _edges(level, table, words)
+    edges = _edges(level, table, words, framed=bool(upright))
     crossings = _crossings(level, edges)
     drawn = min((box[0] for box in level), default=0.0), max((box[2] for box in level), default=0.0)
     cell = {id(w): _cell(w, edges, crossings, drawn) for column in by_column for w, _ in column}
@@ -133,7 +134,7 @@ def _text_column(piece: Line, columns: tuple[Column, ...]) -> int:
     return best
 
 
-def _edges(level: Sequence[Box], table: Table, words: list[Word]) -> list[float]:
+def _edges(level: Sequence[Box], table: Table, words: list[Word], framed: bool) -> list[float]:
     """Heights between which the rows stand: rulings inside the table, else the baselines that carry values."""
     left, right = table.columns[0].left, table.columns[-1].right
     rulings = sorted(
@@ -143,8 +144,10 @@ def _edges(level: Sequence[Box], table: Table, words: list[Word]) -> list[float]
     for height in rulings:
         if not lines or height - lines[-1] > 4:
             lines.append(height)
+    first = min(word.base for word in words)
     inner = [height for height in lines if table.top < height < table.bottom]
-    if inner and len(inner) >= 0.2 * len(baselines(words)):
+    between = framed or any(first < height for height in inner)  # a line under the header alone parts no rows
+    if between and len(inner) >= 0.2 * len(baselines(words)):
         return [table.top, *inner, table.bottom + 4]
     return _baseline_edges(table, words)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hwdoc_ingest.pages import Page, Word
 from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.table_columns import Table, find_tables
+from hwdoc_ingest.table_column import Table
+from hwdoc_ingest.table_columns import find_tables
 from hwdoc_ingest.table_rows import middle, table_rows
 from hwdoc_ingest.text_lines import baselines, regions
 

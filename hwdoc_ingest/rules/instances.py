@@ -142,6 +142,26 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
     return beside(tagged, start, end) or _leading_parenthesis(tagged, start)
 
 
+_GRADE = re.compile(
+    r"\b(?:extended |standard )?(?:commercial|industrial|automotive|military|consumer|extended)(?: temp\w*| grade)?\b"
+    r"|\b(?:suffix|grade) \w+\b",
+    re.IGNORECASE,
+)
+
+
+def grade(tagged: Tagged, start: int, end: int) -> str | None:
+    """The temperature grade that a row or a sentence names."""
+    found = _GRADE.search(tagged.text)
+    return found.group() if found else None
+
+
+def named_row(tagged: Tagged, start: int, end: int) -> str | None:
+    """All that a row says besides its numbers: its rail, mode or variant stands in any of the cells before them."""
+    first = min((cell.start for cell in tagged.statement.cells if cell.bound), default=0)
+    before = " ".join(dict.fromkeys(tagged.text[:first].replace(" | ", " ").split()))
+    return " ".join(part for part in (before[:80], label_of_row(tagged, start, end)) if part) or None
+
+
 _MODE = re.compile(
     r"\b(?:TX|RX|transmit\w*|receiv\w*|(?:deep|light|modem)[- ]?sleep|sleep|standby|stop|shutdown|hibernat\w*"
     r"|idle|active|run"
@@ -154,7 +174,7 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     """The state of the chip that a current is taken in: the row's label, or the mode that the sentence names."""
     told = label_of_row(tagged, start, end)
     if tagged.statement.is_row:
-        return told
+        return named_row(tagged, start, end) if any(cell.bound for cell in tagged.statement.cells) else told
     before = [*_MODE.finditer(tagged.text, 0, start)]
     after = re.match(r"\s*(?:in|during|for|at)\s+(?:the\s+)?", tagged.text[end:])
     behind = _MODE.match(tagged.text, end + after.end()) if after else None

@@ -135,6 +135,8 @@ class QuantityRule:
     """Whether a range must begin at 0 or below: at 20 to 26 °C a reel of parts is kept; it is no chip's limit."""
     lists: bool = False
     """Whether several values may be choices."""
+    only_bounds: bool = False
+    """Whether it reads only rows of tables with columns of bounds."""
     sureness: float = 0.9
 
 
@@ -171,6 +173,17 @@ _OWN_NUMBER = re.compile(r"(?<=\d.)\s?\([^()\d]{8,}\d[^()]*\)|(?<=\d..)\s?\([^()
 """A parenthesis after a number that gives another by its own name: `-25 to 75 °C (junction at most 115 °C)`."""
 
 
+_OPERATION = re.compile(
+    r"\b(?:recommended|general|normal) (?:DC )?operat\w+|\boperating (?:conditions?|ranges?)\b|推荐工作|工作条件",
+    re.IGNORECASE,
+)
+
+
+def tells_operation(tagged: Tagged) -> bool:
+    """Whether a row's own caption says that it is about operation, whatever the heading above says of limits."""
+    return tagged.statement.is_row and bool(_OPERATION.search(tagged.parent))
+
+
 def applies(rule: QuantityRule, tagged: Tagged) -> bool:
     """Whether the context of a rule holds in a statement."""
     text = tagged.text
@@ -178,8 +191,11 @@ def applies(rule: QuantityRule, tagged: Tagged) -> bool:
         return False
     if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
         return False
+    above = tagged.statement.path[-1:] if tells_operation(tagged) else tagged.statement.path[-2:]
     if (not is_long(tagged) and rule.forbids.search(_OWN_NUMBER.sub(" ", text))) or any(
-        rule.forbids_path.search(part) for part in tagged.statement.path[-2:]
+        rule.forbids_path.search(part) for part in above
     ):
+        return False
+    if rule.only_bounds and not any(cell.bound for cell in tagged.statement.cells):
         return False
     return rule.context is None or bool(rule.context.search(text) or rule.context.search(tagged.path_text))

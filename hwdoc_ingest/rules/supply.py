@@ -12,6 +12,9 @@ from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 _DRY_PACK = words(r"moisture|dry[- ]?pack|bake|baking|shelf|floor life|humidity|solder|reflow|MSL")
 _TEMPERATURE = r"temp(?:erature|\.)?"
 
+_OPERATED = words(r"recommended operat|operating (?:conditions?|ranges?)|推荐工作|工作条件")
+"""Titles of tables whose rails all are supplies, whatever they feed."""
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "thermal.storage_c",
@@ -34,6 +37,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=-100,
         high=250,
         gap_words=6,
+        instance=instances.grade,
         sureness=0.9,
         forbids=_DRY_PACK,
     ),
@@ -113,6 +117,26 @@ RULES: tuple[QuantityRule, ...] = (
             r"\bRTC|only\b|\breach(?:es)?\b|\bbattery\b|\bbackup\b|\bVBAT\b|\bunless\b|\botherwise\b|\boutput\b"
             r"|\btested\b|\binterface pins?\b|^\d+ V\w+ \("
         ),
+    ),
+    QuantityRule(
+        "power.supply_v",
+        "voltage",
+        words(
+            r"(?<![A-Za-z])[A-Z]{0,4}V(?:DD|CC|BAT|SYS|IN)\w*|\b\w+_(?:VDD|VCC|IN)\w*|\b(?:power )?suppl(?:y|ies)\b"
+            r"|\bpower\b"
+        ),
+        context=_OPERATED,
+        forbids_path=words(r"absolute maximum|maximum ratings?|绝对最大"),
+        forbids=words(
+            r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|hysteresis|brownout"
+            r"|exceed|measured|retention|pull-?up|slew|ramp|toleran|\bESD\b|differen|current"
+            r"|peripheral|\bmemory\b|PLL"
+        ),
+        low=0.3,
+        high=60,
+        only_bounds=True,
+        instance=instances.named_row,
+        sureness=0.8,
     ),
     QuantityRule(
         "power.max_w",
