@@ -44,7 +44,9 @@ _component = st.components.v2.component(
     "metainfer_review_queue",
     html=_HTML,
     css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("outbox.js", "review_queue.js", "review_typing.js")),
+    js="\n".join(
+        (_HERE / name).read_text(encoding="utf-8") for name in ("outbox.js", "review_queue.js", "review_typing.js")
+    ),
 )
 
 
