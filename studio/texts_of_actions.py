@@ -13,6 +13,7 @@ TEXTS_OF_ACTIONS: dict[str, dict[str, str]] = {
     "kind_fuse": {"en": "fuse"},
     "kind_half_precision": {"en": "half precision"},
     "kind_keep_float": {"en": "keep float"},
+    "kind_merge_siblings": {"en": "merge siblings"},
     "kind_pad_channels": {"en": "pad channels"},
     "kind_place": {"en": "place"},
     "kind_prefetch": {"en": "prefetch"},

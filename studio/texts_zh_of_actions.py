@@ -13,6 +13,7 @@ TEXTS_ZH_OF_ACTIONS: dict[str, str] = {
     "kind_fuse": "融合",
     "kind_half_precision": "半精度",
     "kind_keep_float": "保留浮点",
+    "kind_merge_siblings": "合并同源层",
     "kind_pad_channels": "填充通道",
     "kind_place": "放置",
     "kind_prefetch": "预取",

@@ -12,6 +12,7 @@ from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
+from metainfer_core.actions.kinds.merge_siblings import MergeSiblings
 from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
 from metainfer_core.actions.kinds.prefetch import Prefetch
@@ -26,6 +27,7 @@ KINDS: tuple[ActionKind, ...] = (
     CancelTransposes(),
     FoldPad(),
     FoldBatchNorm(),
+    MergeSiblings(),
     Decompose(),
     Split(),
     Fuse(),

@@ -18,10 +18,10 @@ from metainfer_core.verify.unstaged import unstaged
 CONVERSIONS = ("quantize", "dequantize", "requantize", "narrow", "widen")
 """Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes")
+JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes", "merge_siblings")
 """Kinds that let one step compute several nodes."""
-REPLACING = ("decompose", "split")
-"""Kinds that put several nodes in the place of one; the names of the pieces begin with its name and a dot."""
+REPLACING = ("decompose", "split", "merge_siblings")
+"""Kinds that put new nodes in the place of some; the names of the pieces begin with the first one's name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
 FORMS = ("", ".quantized", ".dequantized")
@@ -271,6 +271,15 @@ def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
             yield _difference(action, node, f"a part of {count} channels", f"{tensors[0].name} {tensors[0].shape}")
 
 
+def _as_one(action: Action, built: Built) -> Iterator[Difference]:
+    """One call with weights computes all the layers."""
+    for node in action.nodes:
+        layers = [step for step in built.steps(node) if built.constants(step)]
+        if len(layers) != 1 or not set(action.nodes) <= set(layers[0].node_ids):
+            kernels = ", ".join(step.kernel for step in layers) or "nothing"
+            yield _difference(action, node, f"one layer of {', '.join(action.nodes)}", f"computed by {kernels}")
+
+
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "fold_batch_norm": _in_one_step,
     "fold_pad": _in_one_step,
@@ -284,6 +293,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "keep_float": _float,
     "decompose": _covered,
     "split": _in_parts,
+    "merge_siblings": _as_one,
     "bind_shape": _bound,
     "place": _placed,
     "pad_channels": _padded,
@@ -391,8 +401,8 @@ def _joined(actions: Sequence[Action], built: Built) -> dict[str, set[str]]:
 
 def _wholes(nodes: Iterable[str], actions: Sequence[Action]) -> set[str]:
     """The original nodes that some of these nodes are pieces of, by the actions that took them apart."""
-    apart = {action.nodes[0] for action in actions if action.kind in REPLACING}
-    return {whole for whole in apart if any(node.startswith(f"{whole}.") for node in nodes)}
+    apart = [action.nodes for action in actions if action.kind in REPLACING]
+    return {whole for wholes in apart if any(node.startswith(f"{wholes[0]}.") for node in nodes) for whole in wholes}
 
 
 def _difference(action: Action, node: str, approved: str, realised: str) -> Difference:

@@ -89,7 +89,10 @@ def _of_effect(effect: Effect, objective: Objective) -> list[tuple[Level, str]]:
 def _of_structure(action: Action) -> list[tuple[Level, str]]:
     if action.kind == "fuse" and len(action.nodes) > LARGE_FUSION:
         return [("high", f"{len(action.nodes)} nodes become one kernel.")]
-    if action.kind in ("decompose", "split", "pad_channels") and action.params.get("method") != "fallback":
+    if (
+        action.kind in ("merge_siblings", "decompose", "split", "pad_channels")
+        and action.params.get("method") != "fallback"
+    ):
         return [("medium", "The graph's structure changes; the function does not.")]
     if action.params.get("method") == "fallback":
         return [("medium", f"The data travels to {action.params.get('target_hw')} and back.")]

@@ -42,7 +42,10 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 
 Progress = Callable[[str, int, int], None]
-STRUCTURAL = ("cancel_transposes", "fold_pad", "fold_batch_norm", "decompose", "split", "fuse", "pad_channels")
+STRUCTURAL = (
+    *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings"),
+    *("decompose", "split", "fuse", "pad_channels"),
+)
 STAGING = ("tile", "prefetch")
 """Kinds that are proposed for the chosen candidate alone: what fits is known when all else is."""
 BEST_KEPT = 5
@@ -171,13 +174,14 @@ def _structural(
 
 
 def _without_integer_padding(start: Draft, structural: Draft) -> Draft:
-    """The structural actions of a float candidate: padding for a unit that only runs integers is no use there."""
+    """The structural actions of a float candidate: what pays on a unit that only runs integers is no use there."""
     draft = start.branch()
     units = start.spec.compute_units
     draft.take(
         action
         for action in structural.actions
-        if action.kind != "pad_channels"
+        if action.kind not in ("pad_channels", "merge_siblings")
+        or action.params.get("target_hw") is None
         or has_data_type(str(action.params["target_hw"]), units[action.params["target_hw"]], "float32") is None
     )
     draft.refusals += structural.refusals
