@@ -27,6 +27,8 @@ UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_fl
 FORMS = ("", ".quantized", ".dequantized")
 """What a tensor's name may end in when it is stored in another form."""
 SCALE_TOLERANCE = 0.02
+MOVEMENTS = ("view", "copy_", "gather_")
+"""How the kernels begin that give the values they are given, in another order or number."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Built:
     def is_quantized(self, step: RealisedStep) -> bool:
         """Whether the step computes on quantized activations alone."""
         return any(tensor.granularity for tensor in self.activations(step)) and not step.kernel.startswith(CONVERSIONS)
+
+    def only_moves(self, step: RealisedStep) -> bool:
+        """Whether the step moves integers of one scale: dequantized before or after it, each value is the same."""
+        found = {(tensor.scales, tensor.zero_points) for tensor in self.activations(step) if tensor.granularity}
+        return step.kernel.startswith(MOVEMENTS) and len(found) == 1
 
 
 def differences(
@@ -338,8 +345,9 @@ def _unapproved_precision(actions: Sequence[Action], built: Built) -> Iterator[D
     approved = quantized.union(*(groups[node] for node in quantized if node in groups))
     approved |= _wholes(quantized, actions)
     for step in built.graph.steps:
+        is_rounded = built.is_quantized(step) and not built.only_moves(step)
         for node in step.node_ids:
-            if node in built.op_types and node not in approved and built.is_quantized(step):
+            if node in built.op_types and node not in approved and is_rounded:
                 yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on quantized values")
 
 

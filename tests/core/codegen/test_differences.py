@@ -180,6 +180,16 @@ def test_a_precision_that_nobody_approved_is_named() -> None:
     assert ("Conv_0", "float32", "conv2d_int8 on quantized values") in found(graph(), without("quantize"))
 
 
+def test_integers_that_are_only_moved_keep_their_values_and_other_scales_do_not():
+    moved = RealisedStep(kernel="gather_8_int32", node_ids=("Flat_5",), inputs=("c",), outputs=("sv",))
+    same = changed("sv", element_type="int8", granularity="tensor", scales=(SCALE,), zero_points=(-128,))
+    assert found(graph(same, flat=moved)) == set()
+    other = changed("sv", element_type="int8", granularity="tensor", scales=(2 * SCALE,), zero_points=(-128,))
+    assert found(graph(other, flat=moved)) == {("Flat_5", "float32", "gather_8_int32 on quantized values")}
+    computed = RealisedStep(kernel="max_int8", node_ids=("Flat_5",), inputs=("c",), outputs=("sv",))
+    assert found(graph(same, flat=computed)) == {("Flat_5", "float32", "max_int8 on quantized values")}
+
+
 def test_a_fusion_that_nobody_approved_is_named() -> None:
     unapproved = found(graph(), without("fuse"))
     assert unapproved == {("Relu_2", "a step of its own", "one step conv2d_int8 with Conv_0")}
