@@ -181,7 +181,12 @@ def page(found: Sequence[Outcome]) -> str:
         lines.append(f"| {len(cases)} | {reason} | {' · '.join(min(case.case for case in cases))} |")
     faults = sorted((each for each in found if each.verdict == "fault"), key=lambda each: each.case)
     if faults:
-        lines += ["", "## Faults", "", *(f"- {' · '.join(each.case)}: {each.reason[:200]}" for each in faults)]
+        lines += [
+            "",
+            "## Faults",
+            "",
+            *(f"- {' · '.join(each.case)}: {' '.join(each.reason.split())[:200]}" for each in faults),
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -31,6 +31,7 @@ KERNEL_FLAGS: tuple[str, ...] = (
     "-fno-exceptions",
     "-fno-rtti",
     "-Wno-psabi",
+    "-fconstexpr-ops-limit=2147483647",  # the laws of a large plan are asserted while it is compiled
 )
 _PREFIX: dict[Target, str] = {"x86-64": "x86_64-linux-gnu-", "aarch64": "aarch64-linux-gnu-"}
 _PACKAGE: dict[Target, str] = {"x86-64": "g++-x86-64-linux-gnu", "aarch64": "g++-aarch64-linux-gnu"}
