@@ -174,7 +174,7 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     """The state of the chip that a current is taken in: the row's label, or the mode that the sentence names."""
     told = label_of_row(tagged, start, end)
     if tagged.statement.is_row:
-        return named_row(tagged, start, end) if any(cell.bound for cell in tagged.statement.cells) else told
+        return told or (named_row(tagged, start, end) if any(cell.bound for cell in tagged.statement.cells) else None)
     before = [*_MODE.finditer(tagged.text, 0, start)]
     after = re.match(r"\s*(?:in|during|for|at)\s+(?:the\s+)?", tagged.text[end:])
     behind = _MODE.match(tagged.text, end + after.end()) if after else None
