@@ -131,23 +131,30 @@ def _save(draft: SpecDraft, name: str) -> None:
             st.caption(text("save_left", count=left))
         bases: dict[str, Path | None] = {text("save_onto_nothing"): None}
         bases |= {f"{entry.name} {entry.version}": entry.path for entry in reversed(versions)}
-        onto = st.selectbox(text("save_onto"), list(bases), index=1 if versions else 0, key=f"onto-{len(versions)}")
-        version = st.text_input(
-            text("save_version"), value=next_version(versions), max_chars=30, key=f"version-{len(versions)}"
-        )
+        st.selectbox(text("save_onto"), list(bases), index=1 if versions else 0, key=f"onto-{len(versions)}")
+        st.text_input(text("save_version"), value=next_version(versions), max_chars=30, key=f"version-{len(versions)}")
         hint = text("save_reason_hint")
-        reason = st.text_input(text("save_reason"), max_chars=200, key="save_reason", placeholder=hint)
-        pressed = st.button(text("save_button"), type="primary", disabled=not taken, key="save")
+        st.text_input(text("save_reason"), max_chars=200, key="save_reason", placeholder=hint)
+        st.button(
+            text("save_button"), type="primary", disabled=not taken, key="save", on_click=_write,
+            args=(draft, name, bases, len(versions)),
+        )  # fmt: skip
         if not taken:
             st.caption(text("save_nothing"))
-        if pressed:
-            try:
-                saved = save_version(draft, stands, person(), version, reason, bases[onto])
-            except MetaInferError as error:
-                st.error(error_words(error))
-            else:
-                st.session_state[f"saved-{name}"] = saved
-                st.rerun()
+        if failed := st.session_state.get(f"save-failed-{form}"):
+            st.error(error_words(failed))
+
+
+def _write(draft: SpecDraft, name: str, bases: dict[str, Path | None], earlier: int) -> None:
+    """Saves what the form says, before the page is drawn: a run that another one overtakes must not lose the press."""
+    form = st.session_state
+    form.pop(f"save-failed-save-form-{earlier}", None)
+    stands = standing(read_log(digest_of(draft)))
+    version, reason, onto = form[f"version-{earlier}"], form["save_reason"], bases[form[f"onto-{earlier}"]]
+    try:
+        form[f"saved-{name}"] = save_version(draft, stands, person(), version, reason, onto)
+    except MetaInferError as error:
+        form[f"save-failed-save-form-{earlier}"] = error
 
 
 def _saved(name: str) -> None:
