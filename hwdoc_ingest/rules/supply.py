@@ -234,9 +234,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             continue
         after = _OF_RAIL.match(tagged.text[amount.end :])
         before = _RAIL_BEFORE.search(tagged.text[: amount.start])
-        if (after or before) is None or _NO_SUPPLY.search(clause(tagged.text, amount.start, amount.end)):
+        named = after or before
+        if named is None or _NO_SUPPLY.search(clause(tagged.text, amount.start, amount.end)):
             continue
-        rail = (after or before)["rail"]  # type: ignore[index]
+        rail = named["rail"]
         start = before.start() if before and not after else amount.start
         end = amount.end + (after.end() if after else 0)
         low, *_, high = (float(f"{value:.12g}") for value in (amount.values[0], *amount.values))
