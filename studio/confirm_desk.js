@@ -32,7 +32,7 @@ class Desk {
     this.waiting = this.pressed && this.loaded ? component : null
     if (this.waiting) return
     this.data = component.data
-    this.send = component.setStateValue
+    this.send = unlessLeaving(component.setStateValue)
     this.threshold = this.threshold || this.data.thresholds[0]
     if (!this.record || this.record.draft !== this.data.draft) {
       const cursor = this.record ? this.record.cursor : ""

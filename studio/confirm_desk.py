@@ -9,7 +9,9 @@ from typing import Any
 import streamlit as st
 
 _FOLDER = Path(__file__).parent
-SCRIPTS = ("desk_elements", "desk_record", "desk_list", "desk_card", "desk_panels", "desk_page", "confirm_desk")
+SCRIPTS = (
+    "leaving", "desk_elements", "desk_record", "desk_list", "desk_card", "desk_panels", "desk_page", "confirm_desk",
+)  # fmt: skip
 """Files that make one script, in this order."""
 
 _COMPONENT = st.components.v2.component(

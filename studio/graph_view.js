@@ -13,7 +13,7 @@ export default function ({ data, parentElement, setStateValue }) {
     graph = new Graph(parentElement, data.graph, (events) => graph.tell({ outbox: events }));
     instances.set(parentElement, graph);
   }
-  graph.tell = (said) => setStateValue("said", said);
+  graph.tell = unlessLeaving((said) => setStateValue("said", said));
   graph.update(data);
   return () => {
     // Streamlit also calls this for a drawing that a newer one has overtaken: then the picture is still in use.

@@ -42,7 +42,7 @@ _HTML = """
 </div>
 """
 _HERE = Path(__file__).parent
-SCRIPTS = ("outbox", "graph_view_place", "graph_view_boxes", "graph_view_find", "graph_view")
+SCRIPTS = ("leaving", "outbox", "graph_view_place", "graph_view_boxes", "graph_view_find", "graph_view")
 """Files that make one script, in this order."""
 _component = st.components.v2.component(
     "metainfer_graph_view",

@@ -8,7 +8,7 @@ export default function ({ data, parentElement, setStateValue }) {
     queue = new Queue(parentElement);
     instances.set(parentElement, queue);
   }
-  queue.tell = (said) => setStateValue("said", said);
+  queue.tell = unlessLeaving((said) => setStateValue("said", said));
   queue.update(data);
   return () => {
     // Streamlit also calls this for a drawing that a newer one has overtaken: then the queue is still in use.

@@ -45,7 +45,8 @@ _component = st.components.v2.component(
     html=_HTML,
     css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
     js="\n".join(
-        (_HERE / name).read_text(encoding="utf-8") for name in ("outbox.js", "review_queue.js", "review_typing.js")
+        (_HERE / f"{name}.js").read_text(encoding="utf-8")
+        for name in ("leaving", "outbox", "review_queue", "review_typing")
     ),
 )
 

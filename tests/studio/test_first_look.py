@@ -84,3 +84,21 @@ def test_the_form_closes_when_a_version_is_saved_and_the_next_step_is_offered(st
         expect(page).to_have_url(re.compile(r"[?&]spec=specs%2Ftarn_v1\.0\.0\.yaml"))
         expect(page.get_by_role("combobox", name=text("choose_spec"))).to_have_value("specs/tarn_v1.0.0.yaml")
         assert page.faults == []
+
+
+def test_a_link_to_another_page_wins_over_a_key_right_after_it_and_the_key_is_not_lost(studio):
+    with browser_page(60_000, **SMALL) as page:
+        page.goto(f"{studio.address}/confirm")
+        expect(page.locator(".desk .figures")).to_contain_text("0 of 4 confirmed")
+        settled(page)
+        page.locator(".desk .row").first.click()
+        page.evaluate("""() => {
+            document.querySelector('[data-testid="stSidebarNavLink"][href$="/specs"]').click();
+            window.dispatchEvent(new KeyboardEvent("keydown", { key: "a" }));
+        }""")
+        page.wait_for_timeout(1500)
+        settled(page)
+        expect(page.get_by_role("heading", name=text("page_specs"), exact=True)).to_be_visible()
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=text("page_confirm")).click()
+        expect(page.locator(".desk .figures")).to_contain_text("1 of 4 confirmed")
+        assert page.faults == []
