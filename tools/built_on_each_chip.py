@@ -1,11 +1,12 @@
 """Every model on every spec, adapted to compiled and simulated; writes docs/reference/built_on_each_chip.md.
 
 A case is a model, a spec, a precision and a target. It ends built, refused with a reason, or with a fault: a broken
-law, an approved action that was not realised, other bits than the simulator's, or an exception that is none of ours.
+law, an approved action that was not realised, other bits than the simulator's, or an exception that is none of ours;
+or it is not finished within a limit, which says nothing of it and is tried again under a higher limit.
 As much as is legal becomes narrow, whatever it costs in accuracy: this tries laws, not quality. Each case is a line in
 a journal, and one that is in it already is not run again, so that the tool can be stopped and started at will.
 
-    nice python tools/built_on_each_chip.py MODELS_FOLDER --journal FILE [--only PART] [--minutes 60]
+    nice python tools/built_on_each_chip.py MODELS_FOLDER --journal FILE [--only PART] [--minutes 60] [--limit 6]
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import signal
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from metainfer_core import pipeline
@@ -49,7 +52,12 @@ VERDICTS = {
     "built": "compiled: no law broken in what was read back or simulated, all that was approved realised, equal bits",
     "refused": "refused with the reason",
     "fault": "a defect of the product",
+    "unfinished": "not finished within the limit of time: neither a success nor a fault",
 }
+
+
+class LateError(BaseException):
+    """A step took longer than its limit; no `except Exception` on the way may swallow it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,8 @@ class Outcome:
     verdict: str
     reason: str = ""
     actions: int = 0
+    limit: float = 0.0
+    """Minutes after which a step was given up; of those that are unfinished."""
 
     @property
     def case(self) -> tuple[str, str, str, str]:
@@ -70,7 +80,23 @@ class Outcome:
         return (self.model, self.spec, self.precision, self.target)
 
 
-def outcomes(model: Path, spec_file: Path, done: set[tuple[str, str, str, str]]) -> Iterator[Outcome]:
+@contextmanager
+def _within(minutes: float) -> Iterator[None]:
+    """Raises `LateError` in what runs here once the minutes are over."""
+
+    def late(*_: object) -> None:
+        raise LateError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcomes(model: Path, spec_file: Path, done: set[tuple[str, str, str, str]], limit: float) -> Iterator[Outcome]:
     """The outcomes of one model on one spec, without those that are known."""
     spec, name = read_spec(spec_file), spec_file.stem
     targets = (
@@ -82,14 +108,21 @@ def outcomes(model: Path, spec_file: Path, done: set[tuple[str, str, str, str]])
         if not open_targets:
             continue
         try:
-            prepared, adapted = _adapted(model, spec, precision)
-        except Exception as error:
+            with _within(limit):
+                prepared, adapted = _adapted(model, spec, precision)
+        except (Exception, LateError) as error:
             for target in open_targets:
-                yield Outcome(model.stem, name, precision.value, target, *_verdict(error))
+                yield _ended(Outcome(model.stem, name, precision.value, target, "built"), error, "adapt", limit)
             continue
         for target in open_targets:
-            count = len(adapted.policy.actions)
-            yield Outcome(model.stem, name, precision.value, target, *_compiled(prepared, spec, adapted, target), count)
+            case = Outcome(model.stem, name, precision.value, target, "built", actions=len(adapted.policy.actions))
+            try:
+                with _within(limit):
+                    found = _faults(prepared, spec, adapted, target)
+            except (Exception, LateError) as error:
+                yield _ended(case, error, "compile", limit)
+            else:
+                yield replace(case, verdict="fault", reason=f"{len(found)}: {found[0]}") if found else case
 
 
 def _adapted(model: Path, spec: HardwareSpec, precision: Precision) -> tuple[Prepared, Adapted]:
@@ -118,26 +151,27 @@ def _bound(model: Path) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _compiled(prepared: Prepared, spec: HardwareSpec, adapted: Adapted, target: str) -> tuple[str, str]:
-    try:
-        compiled = pipeline.compile_policy(prepared, spec, adapted.policy, target, adapted.samples.feeds)
-        validation = validate_package(compiled.package)
-    except Exception as error:
-        return _verdict(error)
+def _faults(prepared: Prepared, spec: HardwareSpec, adapted: Adapted, target: str) -> list[str]:
+    compiled = pipeline.compile_policy(prepared, spec, adapted.policy, target, adapted.samples.feeds)
+    validation = validate_package(compiled.package)
     found = [f"law: {each}" for each in compiled.violations]
     found += [f"not realised: {each}" for each in compiled.differences]
     found += [f"simulator: {each}" for each in validation.faults]
     found += [] if validation.equal else [f"other bits: {validation.text}"]
     if target == "sim-npu" and not validation.units and devices(spec):
         found.append("the simulator told of no unit")
-    return ("fault", f"{len(found)}: {found[0]}") if found else ("built", "")
+    return found
 
 
-def _verdict(error: Exception) -> tuple[str, str]:
+def _ended(case: Outcome, error: BaseException, step: str, limit: float) -> Outcome:
+    """How a case ended that raised."""
+    if isinstance(error, LateError):
+        return replace(case, verdict="unfinished", reason=f"{step} not finished in {limit:g} min", limit=limit)
     if isinstance(error, MetaInferError) and not isinstance(error, DefectError):
-        return "refused", " ".join(str(error).split())
+        return replace(case, verdict="refused", reason=" ".join(str(error).split()))
     where = traceback.extract_tb(error.__traceback__)[-1]
-    return "fault", f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+    place = f"{Path(where.filename).name}:{where.lineno}"
+    return replace(case, verdict="fault", reason=f"{type(error).__name__}: {error} ({place})")
 
 
 def known(journal: Path) -> list[Outcome]:
@@ -179,14 +213,11 @@ def page(found: Sequence[Outcome]) -> str:
             reasons.setdefault(_kind(each.reason), []).append(each)
     for reason, cases in sorted(reasons.items(), key=lambda entry: (-len(entry[1]), entry[0])):
         lines.append(f"| {len(cases)} | {reason} | {' · '.join(min(case.case for case in cases))} |")
-    faults = sorted((each for each in found if each.verdict == "fault"), key=lambda each: each.case)
-    if faults:
-        lines += [
-            "",
-            "## Faults",
-            "",
-            *(f"- {' · '.join(each.case)}: {' '.join(each.reason.split())[:200]}" for each in faults),
-        ]
+    for title, verdict in (("Faults", "fault"), ("Not finished", "unfinished")):
+        cases = sorted((each for each in found if each.verdict == verdict), key=lambda each: each.case)
+        if cases:
+            told = (f"- {' · '.join(each.case)}: {' '.join(each.reason.split())[:200]}" for each in cases)
+            lines += ["", f"## {title}", "", *told]
     return "\n".join(lines) + "\n"
 
 
@@ -203,16 +234,18 @@ def main() -> int:
     parser.add_argument("--journal", type=Path, required=True, help="Where outcomes are kept, one a line.")
     parser.add_argument("--only", default="", help="Only pairs `model on spec` that contain this.")
     parser.add_argument("--minutes", type=float, default=1e9, help="No case is begun later than this.")
+    parser.add_argument("--limit", type=float, default=6, help="Minutes for one adapt or one compile.")
     parser.add_argument("--output", type=Path, default=PAGE, help="The page to write.")
     arguments = parser.parse_args()
-    started, done = time.monotonic(), {found.case for found in known(arguments.journal)}
+    started, limit = time.monotonic(), arguments.limit
+    done = {each.case for each in known(arguments.journal) if each.verdict != "unfinished" or each.limit >= limit}
     models = sorted(arguments.models.glob("*.onnx"), key=lambda path: (path.stat().st_size, path.name))
     for model in models:
         for entry in entries(ROOT / "hwspecs"):
             late = time.monotonic() - started > 60 * arguments.minutes
             if late or arguments.only not in f"{model.stem} on {entry.path.stem}":
                 continue
-            for outcome in outcomes(model, entry.path, done):
+            for outcome in outcomes(model, entry.path, done, limit):
                 with arguments.journal.open("a") as journal:
                     journal.write(json.dumps(asdict(outcome)) + "\n")
                 print(*outcome.case, outcome.verdict, outcome.reason[:300], flush=True)
