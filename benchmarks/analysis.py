@@ -57,7 +57,10 @@ def convolutions(count: int) -> bytes:
     shape = [1, CHANNELS, SIDE, SIDE]
     ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", f"t{count - 1}")]
     graph = helper.make_graph(nodes, "convolutions", ports[:1], ports[1:], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    made: bytes = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    ).SerializeToString()
+    return made
 
 
 def timed(path: Path) -> dict[str, float]:
