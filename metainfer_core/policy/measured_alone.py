@@ -11,13 +11,38 @@ from metainfer_core.actions.rewiring import is_float
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, measured
+from metainfer_core.policy.integer_search import Measured, alone, measured
+
+
+def by_itself(
+    start: Draft, base: Draft, actions: Sequence[Action], action: Action, measure: Callable[[ir.Model], Effect]
+) -> Measured:
+    """The effect of one action of any kind: INT8 on the otherwise float model, all else with what it builds on.
+
+    Args:
+        start: The model without any action.
+        base: What quantizing starts from: the structural actions.
+        actions: All actions up to this one.
+        action: The one to measure.
+        measure: Gives the effect of an adapted model.
+    """
+    if action.kind == "quantize":
+        return alone(base, action, measure)
+    draft = _with_what_it_builds_on(start, actions, action)
+    if action not in draft.actions:
+        return draft.refusals[-1].reason
+    return measured(measure, draft.finished())
 
 
 def structural_alone(
     start: Draft, actions: Sequence[Action], action: Action, measure: Callable[[ir.Model], Effect]
 ) -> Measured:
-    """The effect of one action, with the earlier ones that it builds on: those that share a node with it."""
+    """The effect of one action, with the earlier ones that it builds on."""
+    return measured(measure, _with_what_it_builds_on(start, actions, action).finished())
+
+
+def _with_what_it_builds_on(start: Draft, actions: Sequence[Action], action: Action) -> Draft:
+    """The model with one action, if it is legal there, and the earlier ones that share a node with it."""
     needed: list[Action] = []
     touched = set(action.nodes)
     for earlier in reversed(actions[: actions.index(action)]):
@@ -26,7 +51,7 @@ def structural_alone(
             touched |= set(earlier.nodes)
     draft = start.branch()
     draft.take([*needed, action])
-    return measured(measure, draft.finished())
+    return draft
 
 
 def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibration]) -> Calibration:

@@ -20,8 +20,8 @@ from metainfer_core.policy.apply import effective, is_off
 from metainfer_core.policy.candidates import Candidate, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.integer_search import alone, measured
-from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
+from metainfer_core.policy.integer_search import measured
+from metainfer_core.policy.measured_alone import by_itself, with_new_tensors
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
@@ -180,10 +180,7 @@ def _effects(policy: Policy, start: Draft, base: Draft, final: Draft, tools: Too
     found: dict[str, Effect] = {}
     for index, action in enumerate(moving):
         tools.progress("measuring action by action", index, len(moving))
-        if action.kind == "quantize":
-            effect = alone(base, action, tools.measure_alone)
-        else:
-            effect = structural_alone(start, final.actions, action, tools.measure_alone)
+        effect = by_itself(start, base, final.actions, action, tools.measure_alone)
         if isinstance(effect, Effect):
             found[action.id] = effect
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ LABELS = "labels"
 DATA_LIMIT_BYTES = 512 * MEBIBYTE
 UNPACKED_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
 RANDOM_LIMIT_BYTES = 4 * DATA_LIMIT_BYTES
+_LABEL = re.compile(r"(\d+) samples of (.+?)(?: \(first \d+ of \d+\))?")
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,12 @@ def read_samples(source: str, model: ir.Model, limit: int = SAMPLES) -> Samples:
     note = f" (first {used} of {count})" if used < count else ""
     labels = _labels(arrays, count, used, model, source)
     return Samples(feeds, f"{used} samples of {label}{note}", _digest(feeds), is_random=False, labels=labels)
+
+
+def source_of(label: str) -> tuple[str, int] | None:
+    """The name and the number of samples that the label of `read_samples` tells; None of random inputs."""
+    found = _LABEL.fullmatch(label)
+    return None if found is None else (found[2], int(found[1]))
 
 
 def _labels(arrays: Mapping[str, np.ndarray], count: int, used: int, model: ir.Model, source: str) -> np.ndarray | None:
