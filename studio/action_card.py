@@ -10,9 +10,8 @@ from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.log import Record
 from review_store.state import ActionReview
-from studio.action_words import parameter_words
+from studio.action_words import parameter_words, value_words
 from studio.crops import Crop, crop_of
-from studio.figures import plain_value
 from studio.history_words import told
 from studio.markup import draw
 from studio.review_rows import title
@@ -65,7 +64,11 @@ def _params(action: PolicyAction) -> list[tuple[str, str, str]]:
     given, changed = plain.get("params", {}), plain.get("override")
     changed = changed if isinstance(changed, dict) else {}
     return [
-        (parameter_words(name), plain_value(given.get(name)), plain_value(changed[name]) if name in changed else "")
+        (
+            parameter_words(name),
+            value_words(name, given.get(name)),
+            value_words(name, changed[name]) if name in changed else "",
+        )
         for name in sorted({*given, *changed})
     ]
 

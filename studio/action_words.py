@@ -1,4 +1,7 @@
-"""Names of action kinds and of their parameters, in the reader's language; one that nobody named is shown as it is."""
+"""Names of action kinds, of their parameters and of what these can be, in the reader's language.
+
+One that nobody named is shown as it is.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,18 @@ def parameter_words(name: str) -> str:
     return text(f"parameter_{name}") if f"parameter_{name}" in TEXTS else name.replace("_", " ")
 
 
+def value_words(name: str, value: object) -> str:
+    """What a parameter of this name is, such as `channel_wise` of `scheme`; names and numbers stay as they are."""
+    if isinstance(value, bool):
+        return text("value_true" if value else "value_false")
+    is_named = isinstance(value, str) and f"value_{name}_{value}" in TEXTS
+    return text(f"value_{name}_{value}") if is_named else plain_value(value)
+
+
 def parameters_in_words(params: object) -> str:
     """Parameters with their values, in a line."""
     if not isinstance(params, dict):
         return plain_value(params)
-    return "; ".join(f"{parameter_words(name)}{text('colon')}{plain_value(value)}" for name, value in params.items())
+    return text("list_mark").join(
+        f"{parameter_words(name)}{text('colon')}{value_words(name, value)}" for name, value in params.items()
+    )

@@ -2,7 +2,8 @@
 
 The core speaks English, and that is what is signed. For Chinese readers `sentences_zh/` holds each sentence with `{1}`,
 `{2}` ... where names and numbers stand; `{1:words}` stands for words that are translated themselves. A sentence that is
-not there is shown as it is.
+not there is shown as it is. Between Chinese and what is not Chinese stands one space, and none beside Chinese
+punctuation: where a hole is filled, that is set here, so that a name itself is never changed.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ from metainfer_core.errors import MetaInferError
 from studio.language import language
 
 FOLDER = "sentences_zh"
+PARTS = "parts.yaml"
+"""File of what is no sentence: it is translated only where words stand for themselves, in a hole or a cell."""
 LONGEST = 2000
 """Characters of a sentence that is still looked up."""
 _TERM_WORDS = 2
 _HOLE = re.compile(r"\{(\d)(:words)?\}")
+_LISTED = re.compile(r", | and | with ")
+_SPAN = re.compile(r"(-?[\d.,]+%?) to (-?[\d.,]+%?(?: \S+)?)")
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,22 @@ class Pattern:
     translated: frozenset[str]
     """Holes whose words are translated themselves."""
     chinese: str
+    is_part: bool = False
+    """Whether it is never a whole sentence."""
 
     @property
     def is_term(self) -> bool:
-        """Whether it is a word or two that could also be somebody's name."""
-        return not self.holes and len(self.literals[0].split()) <= _TERM_WORDS
+        """Whether it is too little to be a sentence: a word or two could also be somebody's name."""
+        return self.is_part or (not self.holes and len(self.literals[0].split()) <= _TERM_WORDS)
 
     def said(self, found: Mapping[str, str]) -> str:
         """The sentence in Chinese, with these words in its holes."""
-        return _HOLE.sub(lambda hole: found[hole[1]], self.chinese)
+        literal, *rest = _HOLE.split(self.chinese)
+        words = literal
+        for hole, then in zip(rest[::3], rest[2::3], strict=True):
+            filled = found[hole] if hole in self.translated else listed(found[hole])
+            words = beside(beside(words, filled), then)
+        return words
 
     def filled(self, sentence: str) -> dict[str, str] | None:
         """What stands in the holes, or None where it is another sentence; takes time in proportion to its length."""
@@ -65,6 +77,35 @@ class Pattern:
         if at >= end:
             return None
         return {**found, self.holes[-1]: sentence[at:end]}
+
+
+def beside(words: str, then: str) -> str:
+    """Both in one line: a space between Chinese and what is not, none between Chinese and Chinese."""
+    left, right = words.rstrip(" "), then.lstrip(" ")
+    if not left or not right:
+        return words + then
+    ends, begins = _is_chinese(left[-1]), _is_chinese(right[0])
+    if _is_wide_mark(left[-1]) or _is_wide_mark(right[0]) or (ends and begins):
+        return left + right
+    return f"{left} {right}" if ends or begins else words + then
+
+
+def listed(names: str) -> str:
+    """Names or numbers of a hole as Chinese lists them: `Conv and Relu` is `Conv、Relu`, `41 to 55` is `41 至 55`."""
+    if (span := _SPAN.fullmatch(names)) is not None:
+        return f"{span[1]} 至 {span[2]}"
+    parts = _LISTED.split(names)
+    if len(parts) == 1 or any(not part or set(part) & set(" []{}()") for part in parts):
+        return names
+    return "、".join(parts)
+
+
+def _is_chinese(character: str) -> bool:
+    return "\u4e00" <= character <= "\u9fff"
+
+
+def _is_wide_mark(character: str) -> bool:
+    return character in "，。：；、？！（）“”《》"
 
 
 def core_words(sentences: str) -> str:
@@ -108,13 +149,26 @@ def in_chinese(sentence: str, is_part: bool = False) -> str:
             for hole in pattern.translated:
                 found[hole] = in_chinese(found[hole], is_part=True)
             return pattern.said(found)
+    return _piece_by_piece(sentence, is_part)
+
+
+def _piece_by_piece(sentence: str, is_part: bool) -> str:
+    """Several sentences in a row, or parts in a list, each in Chinese; as they are, if one of them is not known."""
+    for between, joined in ((". ", ""), ("; ", "；")) if is_part else ((". ", ""),):
+        pieces = sentence.split(between)
+        if len(pieces) == 1:
+            continue
+        whole = [piece + between.rstrip() for piece in pieces[:-1]] + pieces[-1:] if between == ". " else pieces
+        said = [in_chinese(piece, is_part) for piece in whole]
+        if all(each != piece for each, piece in zip(said, whole, strict=True)):
+            return joined.join(said)
     return sentence
 
 
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
     """All sentences that are translated: those that hold another one first, then those that say more of themselves."""
-    every = [_pattern(english, chinese) for english, chinese in sentences().items()]
+    every = [_pattern(english, chinese, english in parts()) for english, chinese in sentences().items()]
     return tuple(sorted(every, key=lambda each: (not each.translated, -sum(map(len, each.literals)), each.literals)))
 
 
@@ -128,8 +182,14 @@ def sentences() -> dict[str, str]:
     return found
 
 
-def _pattern(english: str, chinese: str) -> Pattern:
+@functools.cache
+def parts() -> frozenset[str]:
+    """Those that are no sentences."""
+    return frozenset(yaml.safe_load(files("studio").joinpath(FOLDER, PARTS).read_text("utf-8")))
+
+
+def _pattern(english: str, chinese: str, is_part: bool) -> Pattern:
     pieces = _HOLE.split(english)
     holes = tuple(pieces[1::3])
     translated = frozenset(hole for hole, words in zip(holes, pieces[2::3], strict=True) if words)
-    return Pattern(tuple(pieces[0::3]), holes, translated, chinese)
+    return Pattern(tuple(pieces[0::3]), holes, translated, chinese, is_part)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from metainfer_core.explain.sizes import UNKNOWN, three_digits
+from metainfer_core.explain.sizes import three_digits
+from studio.texts import text
 
 _THIN = "\u202f"
 
 
 def whole(number: float | None) -> str:
     """A whole number in groups of three."""
-    return UNKNOWN if number is None else f"{number:,.0f}".replace(",", _THIN)
+    return text("unknown") if number is None else f"{number:,.0f}".replace(",", _THIN)
 
 
 def decibels(ratio: float | None) -> str:
     """Signal over noise; no noise at all is said in a word."""
-    return "exact" if ratio is None else f"{ratio:.1f} dB"
+    return text("no_noise") if ratio is None else f"{ratio:.1f} dB"
 
 
 def microseconds(time: float | None, sign: bool = False) -> str:
     """A time in µs, ms or s."""
     if time is None:
-        return UNKNOWN
+        return text("unknown")
     amount, units = abs(time), ["µs", "ms", "s"]
     while amount >= 1000 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
@@ -30,13 +31,13 @@ def microseconds(time: float | None, sign: bool = False) -> str:
 
 def milliseconds(time: float | None) -> str:
     """A time given in ms."""
-    return UNKNOWN if time is None else microseconds(time * 1000)
+    return text("unknown") if time is None else microseconds(time * 1000)
 
 
 def rate(amount: float | None, unit: str) -> str:
     """A large amount with a decimal prefix, such as `6.00 TOPS`."""
     if amount is None:
-        return UNKNOWN
+        return text("unknown")
     prefixes = ["", "k", "M", "G", "T", "P"]
     while amount >= 1000 and len(prefixes) > 1:
         amount, prefixes = amount / 1000, prefixes[1:]

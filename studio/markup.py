@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from metainfer_core.explain.sizes import size, sized_html
 from studio import figures
 from studio.action_words import parameters_in_words
-from studio.core_words import core_markup, core_words
+from studio.core_words import core_markup, core_term, core_words
 from studio.marks import risk_mark, state_mark
 from studio.texts import text
 
@@ -24,7 +24,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(core=core_markup, core_text=core_words)
+    made.filters.update(core=core_markup, core_text=core_words, term=core_term)
     made.globals.update(
         text=text,
         risk=risk_mark,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -12,7 +13,7 @@ import streamlit as st
 from metainfer_core.actions.catalog import kind
 from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from studio.action_words import parameter_words
+from studio.action_words import parameter_words, value_words
 from studio.plain_words import plain_words
 from studio.texts import text
 
@@ -48,7 +49,8 @@ def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None,
     keep: Mapping[str, Any] = {"key": key, "persist_state": "page"}
     if typing.get_origin(annotation) is Literal:
         options = list(typing.get_args(annotation))
-        return (st.selectbox(label, options, index=options.index(proposed) if proposed in options else 0, **keep),)
+        at = options.index(proposed) if proposed in options else 0
+        return (st.selectbox(label, options, index=at, format_func=partial(value_words, name), **keep),)
     if name == "target_hw" and spec is not None:
         units = list(spec.compute_units)
         return (st.selectbox(label, units, index=units.index(proposed) if proposed in units else None, **keep),)

@@ -31,6 +31,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "policy_without_model": {
         "en": "The model that this policy was made for is not in the workspace, so overrides cannot be checked."
     },
+    "no_noise": {"en": "exact"},
     "unknown": {"en": "unknown"},
     "field": {"en": "“{field}”"},
     "value_in_field": {"en": "{value} in “{field}”"},
@@ -341,6 +342,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "report_built": {"en": "Built"},
     "report_capacity": {"en": "{capacity} there are"},
     "report_contents": {"en": "{count} files in the package"},
+    "report_demo": {"en": "demo: a studio signed it for whoever sat there"},
     "report_development": {"en": "development package: nobody has reviewed or signed it"},
     "report_digest_package": {"en": "Package"},
     "report_empty_1": {"en": "Review every action of a policy."},

@@ -26,6 +26,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "policy_without_model": "此策略所针对的模型不在工作区中，因此无法检查覆盖。",
     "field": "“{field}”栏",
     "value_in_field": "“{field}”栏中的 {value}",
+    "no_noise": "无误差",
     "unknown": "未知",
     # Adapt
     "adapt_alone": "同时单独测量每个动作",
@@ -288,6 +289,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "report_built": "已构建",
     "report_capacity": "容量 {capacity}",
     "report_contents": "部署包中有 {count} 个文件",
+    "report_demo": "演示：由演示模式代在场的人签名",
     "report_development": "开发包：未经任何人审批或签名",
     "report_digest_package": "部署包",
     "report_empty_1": "审批策略的每个动作。",

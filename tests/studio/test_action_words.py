@@ -28,7 +28,7 @@ def test_each_kind_and_parameter_has_its_name_in_both_languages():
 def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
     assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
     monkeypatch.setattr("studio.texts.language", lambda: "zh")
-    assert parameters_in_words({"bit_width": 4, "my_own": 1.5}) == "位宽：4; my own：1.5"
+    assert parameters_in_words({"bit_width": 4, "my_own": 1.5}) == "位宽：4；my own：1.5"
 
 
 def steps():

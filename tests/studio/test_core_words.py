@@ -15,11 +15,11 @@ HOLE = re.compile(r"\{\d(?::words)?\}")
     ("english", "chinese"),
     [
         ("Nothing else reads conv1/out.", "没有其他节点读取 conv1/out。"),
-        ("npu runs Conv, Relu as one.", "npu 可将 Conv, Relu 作为一个整体执行。"),
+        ("npu runs Conv, Relu as one.", "npu 可将 Conv、Relu 作为一个整体执行。"),
         ("Alone: y has 12.3 dB; the budget is 20.0 dB.", "单独：y 为 12.3 dB；预算为 20.0 dB。"),
         (
             "Compute Conv_1 with Relu_2 in INT8: weights scaled by output channel, symmetric activations, on npu.",
-            "以 INT8 在 npu 上计算 Conv_1 with Relu_2：权重按 输出通道 缩放，激活 对称。",
+            "以 INT8 在 npu 上计算 Conv_1、Relu_2：权重逐输出通道缩放，激活值对称量化。",
         ),
         ("Somebody else's words.", "Somebody else's words."),
     ],
