@@ -249,4 +249,4 @@ def _role(text: str) -> Role:
 
 def _fault(key: TrustedKey) -> str:
     fault = key.fault(now())
-    return "" if fault is None else f"  {fault}"
+    return ("  of a demo" if key.demo else "") + ("" if fault is None else f"  {fault}")

@@ -21,7 +21,7 @@ from metainfer_core.bundle.statement import (
     SignedOverride,
     subjects,
 )
-from metainfer_core.bundle.trust import Person, Time, TrustFile
+from metainfer_core.bundle.trust import Mark, Person, Time, TrustedKey, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import Pending
 from metainfer_core.policy.policy import Policy
@@ -45,8 +45,8 @@ class Release:
     verified: Verified
 
 
-def owner_of(key: SigningKey, trust: TrustFile) -> Person:
-    """Whose key this is; raises NotTrustedError if it is nobody's in the trust file."""
+def owner_of(key: SigningKey, trust: TrustFile) -> tuple[Person, TrustedKey]:
+    """Whose key this is, and its entry; raises NotTrustedError if it is nobody's in the trust file."""
     owner = trust.owner(key.public_key)
     if owner is None:
         raise NotTrustedError(
@@ -55,21 +55,21 @@ def owner_of(key: SigningKey, trust: TrustFile) -> Person:
             "Have its public key added with `meta-infer keys trust`.",
             "unknown_key",
         )
-    return owner[0]
+    return owner
 
 
 def sign_approvals(log: EventLog, policy: Policy, trust: TrustFile, key: SigningKey, at: Time) -> Envelope:
     """A reviewer's own approvals of this policy, signed and recorded."""
-    person = owner_of(key, trust).id
+    person, entry = owner_of(key, trust)
     state = current_state(log, policy, trust)
-    envelope = _approval_envelope(state, person, key, at)
+    envelope = _approval_envelope(state, person.id, key, at, entry.demo)
     if envelope is None:
         raise InputError(
-            f"{person} has approved nothing in this policy as it is now.",
+            f"{person.id} has approved nothing in this policy as it is now.",
             "There is nothing to sign.",
             "Approve first with `meta-infer review decide`.",
         )
-    log.append(state.lineage, [SignedApproval(actor=person, at=at, envelope=envelope.plain())])
+    log.append(state.lineage, [SignedApproval(actor=person.id, at=at, envelope=envelope.plain())])
     return envelope
 
 
@@ -93,7 +93,7 @@ def release(
         log: The record; the release is written into it, under the next serial.
         policy: As proposed, bound to its model and spec; overrides come from the record.
         trust: Whose approvals count. The bundle is opened with it before it is given out.
-        key: Of a releaser.
+        key: Of a releaser. One that the trust file names as a demo's makes a demo, and signs only beside such keys.
         at: Now.
         expires: Until when the bundle is valid.
         approvals: Reviewers' signed approvals that came as files.
@@ -103,18 +103,19 @@ def release(
         audience: For whom the bundle is; nobody named: for everybody.
         file: Where the bundle goes. It is safe on the disk before its serial is used up, so a full disk uses up none.
     """
-    person = owner_of(key, trust).id
+    owner, entry = owner_of(key, trust)
+    person, demo = owner.id, entry.demo
     built: Policy | None = None
     for _ in range(ROUNDS):
         state = current_state(log, policy, trust)
-        _refuse_unreviewed(state, trust, at, approvals)
+        _refuse_unreviewed(state, trust, at, approvals, demo)
         serial = max((each.serial for each in state.released), default=0) + 1
         reviewed = reviewed_policy(state)
         if buildable is not None and reviewed != built:
             buildable(reviewed)
             built = reviewed
-        own = _approval_envelope(state, person, key, at)
-        embedded = [*_usable(state, trust, at, (each.envelope for each in state.signed)), *approvals]
+        own = _approval_envelope(state, person, key, at, demo)
+        embedded = [*_usable(state, trust, at, (each.envelope for each in state.signed), demo), *approvals]
         statement = ReleaseStatement(
             subject=subjects(
                 model=_digest(reviewed.model_digest), spec=_digest(reviewed.spec_digest), policy=reviewed.digest
@@ -127,6 +128,7 @@ def release(
                 expires=expires,
                 chip=chip,
                 audience=tuple(sorted(set(audience))),
+                demo=demo,
                 policy=reviewed,
                 actions=tuple(_signed_action(each) for each in state.actions),
                 approvals=tuple(dict(each) for each in (*embedded, *([own.plain()] if own else []))),
@@ -137,7 +139,8 @@ def release(
         bundle = sign_payload(payload, [key]).to_json()
         rules = ruleset_digest or reviewed.ruleset_digest
         expected = Expected(reviewed.model_digest, reviewed.spec_digest, rules)
-        inspection = inspect_bundle(bundle, _as_recipient(trust, audience), at, expected, source="bundle")
+        recipient = _as_recipient(trust, audience)
+        inspection = inspect_bundle(bundle, recipient, at, expected, demo_allowed=demo is True)
         if inspection.verified is None:
             raise not_trusted(_with_unsigned_reviewers(state, inspection.reasons, person), "This policy")
         events: list[Event] = [] if state.registered else [registration(policy, person, at)]
@@ -189,7 +192,7 @@ def _signed_action(review: ActionReview) -> SignedAction:
     )
 
 
-def _approval_envelope(state: ReviewState, person: str, key: SigningKey, at: Time) -> Envelope | None:
+def _approval_envelope(state: ReviewState, person: str, key: SigningKey, at: Time, demo: Mark) -> Envelope | None:
     approved = tuple(each.approvals[person] for each in state.actions if person in each.approvals)
     if not approved:
         return None
@@ -197,21 +200,29 @@ def _approval_envelope(state: ReviewState, person: str, key: SigningKey, at: Tim
     statement = ApprovalStatement(
         subject=subjects(model=_digest(policy.model_digest), spec=_digest(policy.spec_digest)),
         predicate=ApprovalPredicate(
-            person=person, tool_version=__version__, ruleset_digest=policy.ruleset_digest, at=at, actions=approved
+            person=person,
+            tool_version=__version__,
+            ruleset_digest=policy.ruleset_digest,
+            at=at,
+            demo=demo,
+            actions=approved,
         ),
     )
     return sign_payload(statement.to_json(), [key])
 
 
 def _usable(
-    state: ReviewState, trust: TrustFile, now: Time, envelopes: Iterable[Mapping[str, object]]
+    state: ReviewState, trust: TrustFile, now: Time, envelopes: Iterable[Mapping[str, object]], demo: Mark
 ) -> list[Mapping[str, object]]:
-    """The newest signed approval of each reviewer, if all that it says is still what its reviewer says."""
+    """The newest signed approval of each reviewer, if all that it says is still what its reviewer says.
+
+    Those of a demo and all others are kept apart: neither takes the place of the other.
+    """
     newest: dict[str, Mapping[str, object]] = {}
     current = {each.id: each for each in state.actions}
     for envelope in envelopes:
-        opened = open_approval(envelope, trust, now, "signed approval")
-        if opened.statement is None:
+        opened = open_approval(envelope, trust, now, "signed approval", demo)
+        if opened.statement is None or opened.statement.predicate.demo != demo:
             continue
         person = opened.statement.predicate.person
         newest.pop(person, None)
@@ -224,12 +235,12 @@ def _usable(
 
 
 def _refuse_unreviewed(
-    state: ReviewState, trust: TrustFile, now: Time, approvals: Sequence[Mapping[str, object]]
+    state: ReviewState, trust: TrustFile, now: Time, approvals: Sequence[Mapping[str, object]], demo: Mark
 ) -> None:
     """Raises NotTrustedError that lists the actions which neither the record nor the given approvals cover."""
     policy = state.policy
     binding = Binding(policy.model_digest, policy.spec_digest, policy.ruleset_digest)
-    opened = [open_approval(each, trust, now, f"Approval {n}") for n, each in enumerate(approvals, start=1)]
+    opened = [open_approval(each, trust, now, f"Approval {n}", demo) for n, each in enumerate(approvals, start=1)]
     covered = valid_approvals(opened, binding)
 
     def open_still(review: ActionReview) -> bool:

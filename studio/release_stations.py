@@ -160,7 +160,7 @@ def _built(release: Release, policy: Policy, bundle: Bundle | None, parameters: 
     ]
     signed = [each for each in packages if each[1].review == "signed"]
     if bundle is not None:
-        of_it = [each for each in signed if each[1].parents.get("bundle") == bundle.digest]
+        of_it = [each for each in packages if each[1].parents.get("bundle") == bundle.digest]
         if of_it:
             file, manifest = of_it[-1]
             return Station("built", "done", text("station_built_done", target=manifest.target), "report",

@@ -343,6 +343,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "report_capacity": {"en": "{capacity} there are"},
     "report_contents": {"en": "{count} files in the package"},
     "report_demo": {"en": "demo: a studio signed it for whoever sat there"},
+    "report_demo": {"en": "demo: a studio signed it for whoever sat there"},
     "report_development": {"en": "development package: nobody has reviewed or signed it"},
     "report_digest_package": {"en": "Package"},
     "report_empty_1": {"en": "Review every action of a policy."},

@@ -290,6 +290,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "report_capacity": "容量 {capacity}",
     "report_contents": "部署包中有 {count} 个文件",
     "report_demo": "演示：由演示模式代在场的人签名",
+    "report_demo": "演示：由演示模式代在场的人签名",
     "report_development": "开发包：未经任何人审批或签名",
     "report_digest_package": "部署包",
     "report_empty_1": "审批策略的每个动作。",

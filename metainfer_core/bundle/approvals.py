@@ -16,7 +16,7 @@ from metainfer_core.bundle.statement import (
     read_payload,
     subject_digest,
 )
-from metainfer_core.bundle.trust import Person, Role, Time, TrustedKey, TrustFile
+from metainfer_core.bundle.trust import Mark, Person, Role, Time, TrustedKey, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.values import sha256
 
@@ -56,8 +56,18 @@ def binding_of(statement: ApprovalStatement | ReleaseStatement) -> Binding:
     )
 
 
-def open_approval(plain: Mapping[str, object], trust: TrustFile, now: Time, source: str) -> OpenedApproval:
-    """Checks one signed approval: signature, key, person, role, form."""
+def open_approval(
+    plain: Mapping[str, object], trust: TrustFile, now: Time, source: str, demo: Mark = None
+) -> OpenedApproval:
+    """Checks one signed approval: signature, key, person, role, form; and that it is a demo's just as the whole is.
+
+    Args:
+        plain: Its envelope.
+        trust: Whose signatures count.
+        now: The time.
+        source: What it is called in reasons.
+        demo: The mark of the whole that it is for.
+    """
     try:
         envelope = envelope_from_plain(dict(plain), source)
     except InputError as error:
@@ -81,7 +91,8 @@ def open_approval(plain: Mapping[str, object], trust: TrustFile, now: Time, sour
         statement = ApprovalStatement.from_plain(plain_statement, source)
     except (InputError, NotTrustedError) as error:
         return OpenedApproval(None, reason_of(error))
-    return OpenedApproval(statement, _signer_fault(statement, signers, now, sha256(envelope.payload), source))
+    fault = _signer_fault(statement, signers, now, sha256(envelope.payload), source)
+    return OpenedApproval(statement, fault or _other_kind(statement.predicate.demo, demo, source))
 
 
 def signer_fault(person: Person, key: TrustedKey, role: Role, now: Time, payload_digest: Digest) -> Reason | None:
@@ -102,6 +113,25 @@ def signer_fault(person: Person, key: TrustedKey, role: Role, now: Time, payload
             fix=f"Have a {role} sign.",
         )
     return None
+
+
+def demo_fault(key: TrustedKey, said: Mark, source: str) -> Reason | None:
+    """Why a signature by this key does not count on what is marked as a demo, or is not, as `said`; or None."""
+    if key.demo == said:
+        return None
+    if key.demo:
+        return Reason(
+            check="demo",
+            what=f"{source} hides that a studio in demo mode signed it.",
+            why=f"The trust file names key {key.id} as one of a demo; what it signed is not marked as a demo.",
+            fix="Refuse it. Have people sign with keys of their own: `meta-infer keys new` makes one.",
+        )
+    return Reason(
+        check="demo",
+        what=f"{source} is marked as a demo, but the trust file does not name its key as one of a demo.",
+        why=f"Key {key.id} stands there as a person's own. What is only a demo never counts as theirs.",
+        fix="Have them sign with a key of their own, outside of the demo mode.",
+    )
 
 
 def valid_approvals(opened: Iterable[OpenedApproval], binding: Binding) -> dict[str, dict[str, ApprovedAction]]:
@@ -134,8 +164,25 @@ def _signer_fault(
             why="Only the reviewer's own key can approve in their name.",
             fix=f"Have {person} sign it.",
         )
-    faults = [signer_fault(owner, key, "reviewer", now, payload_digest) for owner, key in own]
+    faults = [
+        signer_fault(owner, key, "reviewer", now, payload_digest) or demo_fault(key, statement.predicate.demo, source)
+        for owner, key in own
+    ]
     return None if None in faults else faults[0]
+
+
+def _other_kind(found: Mark, whole: Mark, source: str) -> Reason | None:
+    """A demo holds approvals of the demo alone, and everything else none of them."""
+    if found == whole:
+        return None
+    return Reason(
+        check="demo",
+        what=f"{source} is a demo's, but the whole is not."
+        if found
+        else f"{source} is not a demo's, but the whole is.",
+        why="What a studio signs in demo mode never counts beside what people sign with keys of their own.",
+        fix="Have everybody sign with keys of their own: `meta-infer keys new` makes one.",
+    )
 
 
 def _wrong_type(source: str, found: str) -> Reason:

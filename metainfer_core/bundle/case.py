@@ -38,6 +38,8 @@ class Case:
     now: Time
     expected: Expected
     seen: Seen
+    demo_allowed: bool = False
+    """Whether whoever asks takes a demo for what it is."""
     tool_version: str = __version__
     """Of the program that checks."""
 
@@ -55,7 +57,7 @@ class Case:
     def opened(self) -> tuple[OpenedApproval, ...]:
         """Every reviewer's approval, checked."""
         return tuple(
-            open_approval(plain, self.trust, self.now, f"Approval {number}")
+            open_approval(plain, self.trust, self.now, f"Approval {number}", self.statement.predicate.demo)
             for number, plain in enumerate(self.statement.predicate.approvals, start=1)
         )
 

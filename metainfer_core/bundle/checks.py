@@ -18,6 +18,17 @@ CLOCK_TOLERANCE = timedelta(days=1)
 """How far a clock may go back without being called set back."""
 
 
+def _check_demo(case: Case) -> Iterator[Reason]:
+    if case.statement.predicate.demo and not case.demo_allowed:
+        yield Reason(
+            check="demo",
+            what="The bundle is a demo: a studio signed it with keys of its own, for whoever sat there.",
+            why="It proves nothing about who approved what.",
+            fix="Have the people sign with keys of their own (`meta-infer keys new`). To look at the demo as such, add "
+            "--allow-demo to `meta-infer verify` or `meta-infer compile`.",
+        )
+
+
 def _check_releasers(case: Case) -> Iterator[Reason]:
     needed = case.trust.quorum.release
     if len(case.releasers) < needed:
@@ -267,6 +278,7 @@ def _check_downgrade(case: Case) -> Iterator[Reason]:
 
 
 BUNDLE_CHECKS: tuple[Callable[[Case], Iterator[Reason]], ...] = (
+    _check_demo,
     _check_releasers,
     _check_chips_of_releasers,
     _check_time,

@@ -30,6 +30,7 @@ CHECKS: dict[str, str] = {
     "role": "The person who signed has the role for it.",
     "scope": "Who signed may do so for this chip and this risk.",
     "malformed": "What is signed keeps to its format.",
+    "demo": "People signed it with keys of their own, and not a studio in demo mode for them.",
     "expired": "The bundle and the trust file are valid now.",
     "override_expired": "Every override in it still holds.",
     "audience": "It was made for those who use it here.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metainfer_core.bundle.approvals import signer_fault
+from metainfer_core.bundle.approvals import demo_fault, signer_fault
 from metainfer_core.bundle.case import Case, Expected
 from metainfer_core.bundle.checks import BUNDLE_CHECKS
 from metainfer_core.bundle.envelope import (
@@ -28,6 +28,11 @@ from metainfer_core.bundle.trust import Person, Time, TrustedKey, TrustFile
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
+
+DEMO = (
+    "This is a demo: a studio signed it with keys of its own, for whoever sat there. It proves nothing about who "
+    "approved what."
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ class Verified:
         return self.statement.predicate.policy
 
     @property
+    def is_demo(self) -> bool:
+        """Whether a studio in demo mode signed it."""
+        return self.statement.predicate.demo is True
+
+    @property
     def name(self) -> str:
         """What it is remembered under."""
         return seen_name(self.policy)
@@ -76,9 +86,13 @@ def open_bundle(
     expected: Expected | None = None,
     seen: Seen | None = None,
     source: str = "bundle",
+    demo_allowed: bool = False,
 ) -> Verified:
-    """The bundle in `data`, if it can be trusted; raises NotTrustedError with the name of the check that failed."""
-    inspection = inspect_bundle(data, trust, now, expected, seen, source)
+    """The bundle in `data`, if it can be trusted; raises NotTrustedError with the name of the check that failed.
+
+    A demo is refused, unless `demo_allowed` says that it is taken for what it is.
+    """
+    inspection = inspect_bundle(data, trust, now, expected, seen, source, demo_allowed)
     if inspection.verified is None:
         raise not_trusted(inspection.reasons, source)
     return inspection.verified
@@ -91,6 +105,7 @@ def inspect_bundle(
     expected: Expected | None = None,
     seen: Seen | None = None,
     source: str = "bundle",
+    demo_allowed: bool = False,
 ) -> Inspection:
     """Runs every check and gives all reasons against the bundle; raises InputError if it is no JSON at all."""
     plain = read_signed_file(data, source)
@@ -102,14 +117,27 @@ def inspect_bundle(
     if envelope.payload_type != PAYLOAD_TYPE:
         return Inspection(None, (_wrong_type(envelope.payload_type),))
     signers, reasons = _releasers(envelope, trust, now)
-    releasers = tuple(sorted({person.id for person, _ in signers}))
     if not signers:
         return Inspection(None, tuple(dict.fromkeys(reasons)))
     try:
         statement = ReleaseStatement.from_plain(read_payload(envelope.payload, RELEASE_TYPE, source), source)
     except (InputError, NotTrustedError) as error:
         return Inspection(None, (reason_of(error),))
-    case = Case(statement, sha256(envelope.payload), releasers, trust, now, expected or Expected(), seen or Seen())
+    faults = [demo_fault(key, statement.predicate.demo, "The bundle") for _, key in signers]
+    if None not in faults:
+        return Inspection(None, tuple(dict.fromkeys(each for each in faults if each is not None)))
+    signers = [signer for signer, fault in zip(signers, faults, strict=True) if fault is None]
+    releasers = tuple(sorted({person.id for person, _ in signers}))
+    case = Case(
+        statement,
+        sha256(envelope.payload),
+        releasers,
+        trust,
+        now,
+        expected or Expected(),
+        seen or Seen(),
+        demo_allowed,
+    )
     found = tuple(reason for check in BUNDLE_CHECKS for reason in check(case))
     if found:
         return Inspection(None, found)
@@ -151,7 +179,8 @@ def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]], seen: Seen 
     for people in reviewers.values():
         for person in people:
             by_person[person] = by_person.get(person, 0) + 1
-    lines = [
+    lines = [DEMO] if made.demo else []
+    lines += [
         f"Released by {', '.join(case.releasers)} on {made.created} as number {made.serial} of "
         f"{lineage(case.policy)!r}, valid until {made.expires}.",
         f"{len(case.policy.actions)} actions, all approved: "

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import pydantic
 import rfc8785
 
-from metainfer_core.bundle.trust import PersonId, RiskLevel, Time
+from metainfer_core.bundle.trust import Mark, PersonId, RiskLevel, Time
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, read_json
@@ -70,6 +70,8 @@ class ApprovalPredicate(Value):
     tool_version: str
     ruleset_digest: Digest | None = None
     at: Time
+    demo: Mark = None
+    """A studio in demo mode signed it, in the name of whoever sat there."""
     actions: tuple[ApprovedAction, ...]
 
 
@@ -127,6 +129,8 @@ class ReleasePredicate(Value):
     """Name of the chip that the spec describes."""
     audience: tuple[str, ...] = ()
     """For whom it is, by the audiences that trust files name; none named: for everybody."""
+    demo: Mark = None
+    """Signed throughout by a studio in demo mode: it proves nothing about who approved, and is refused unless asked."""
     policy: Policy
     actions: tuple[SignedAction, ...]
     approvals: tuple[JsonMap, ...]

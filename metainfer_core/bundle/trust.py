@@ -36,6 +36,14 @@ def _told_apart(name: str) -> str:
     return name
 
 
+def _only_true(mark: bool) -> bool:
+    if not mark:
+        raise ValueError("the mark is `true`, or is left out")
+    return mark
+
+
+Mark = Annotated[bool, pydantic.AfterValidator(_only_true), pydantic.WithJsonSchema({"const": True})] | None
+"""A mark that stands there or does not: it has one spelling, and files without it keep their digests."""
 Time = Annotated[str, pydantic.AfterValidator(_whole_second_utc)]
 """RFC 3339 in UTC and whole seconds, such as `2026-11-29T12:00:00Z`: text order is time order."""
 
@@ -71,6 +79,8 @@ class TrustedKey(Value):
     valid_from: Time | None = None
     valid_until: Time | None = None
     revoked: Revocation | None = None
+    demo: Mark = None
+    """A studio in demo mode holds it and signs for whoever sits there. It counts only in what is marked as a demo."""
 
     @pydantic.model_validator(mode="after")
     def _is_a_sound_key(self) -> TrustedKey:

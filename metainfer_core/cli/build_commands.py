@@ -35,6 +35,7 @@ from metainfer_core.cli.policy_commands import (
     decide,
 )
 from metainfer_core.cli.streams import tell
+from metainfer_core.cli.trust_commands import AllowDemo
 from metainfer_core.codegen.catalog import backends
 from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.run import execute
@@ -86,6 +87,7 @@ def compile_command(
         bool,
         typer.Option("--development", help="Accept a policy that nobody signed; the package is marked unreviewed."),
     ] = False,
+    demo_allowed: AllowDemo = False,
     shape: InputShapes = [],  # noqa: B006 - typer reads the default, nobody changes it
     calib: Calib = None,
     evaluation: Eval = None,
@@ -96,7 +98,7 @@ def compile_command(
     spec = load_spec(hw_spec)
     with progress("Compiling") as report:
         report("reading policy and model", 0, 0)
-        approved, bundle_digest = _policy_to_build(policy, development, trust, model, spec)
+        approved, bundle_digest, is_demo = _policy_to_build(policy, development, trust, model, spec, demo_allowed)
         prepared = pipeline.prepare(model, input_shapes(shape) or approved.bound_shapes)
         if bundle_digest is not None and prepared.digest != approved.model_digest:
             raise NotTrustedError(
@@ -116,6 +118,7 @@ def compile_command(
             target,
             samples.feeds,
             bundle_digest=bundle_digest,
+            demo=is_demo,
             calibration=calibration,
             progress=report,
         )
@@ -214,9 +217,12 @@ def targets_command(as_json: Json = False) -> None:
 
 
 def _policy_to_build(
-    path: Path, development: bool, trust: Path, model: Path, spec: HardwareSpec
-) -> tuple[Policy, str | None]:
-    """The policy to build and the digest of the bundle that it came in; the two kinds are told apart by content."""
+    path: Path, development: bool, trust: Path, model: Path, spec: HardwareSpec, demo_allowed: bool
+) -> tuple[Policy, str | None, bool]:
+    """The policy to build, the digest of the bundle that it came in, and whether that is a demo.
+
+    Policies and bundles are told apart by content.
+    """
     data = read_bytes(path, "policy or bundle")
     if not is_envelope(read_json(data, str(path))):
         if not development:
@@ -226,7 +232,7 @@ def _policy_to_build(
                 f"Review and sign it (meta-infer review, meta-infer sign {path} ...), or add --development, "
                 "which marks the package unreviewed.",
             )
-        return parse_policy(data, str(path)), None
+        return parse_policy(data, str(path)), None, False
     if (missing := missing_trust(trust)) is not None:
         raise missing
     digest = load_model(model).digest
@@ -235,9 +241,11 @@ def _policy_to_build(
     state = seen_file(trust)
     with alone(state) if state.parent.is_dir() else nullcontext():  # another compile must not forget what this one saw
         trusted, seen = read_trust(trust), read_seen(state)
-        verified = open_bundle(data, trusted, time_text(datetime.now(UTC)), expected, seen, str(path))
-        remember(state, verified)
-    return verified.policy, sha256(data)
+        at = time_text(datetime.now(UTC))
+        verified = open_bundle(data, trusted, at, expected, seen, str(path), demo_allowed)
+        if not verified.is_demo:  # what is no proof of anything makes nothing else too old
+            remember(state, verified)
+    return verified.policy, sha256(data), verified.is_demo
 
 
 def _spec_for_build(hw_spec: str | None, hardware: Path | None) -> HardwareSpec:

@@ -21,6 +21,11 @@ from metainfer_core.graph.load import load_model
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.library import load as load_spec
 
+AllowDemo = Annotated[
+    bool,
+    typer.Option("--allow-demo", help="Take a demo for what it is: a studio signed it for whoever sat there."),
+]
+
 
 def commands(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
@@ -32,6 +37,7 @@ def verify(
     trust: Annotated[Path, typer.Option("--trust", help="Whose signatures count.")] = Path("workspace/trust.json"),
     model: Annotated[Path | None, typer.Option("--model", help="Compare with this ONNX model.")] = None,
     hw_spec: Annotated[str | None, typer.Option("--hw-spec", help="Compare with this spec: file or name.")] = None,
+    demo_allowed: AllowDemo = False,
     as_json: Json = False,
 ) -> None:
     """Says who signed what in a bundle, or why it cannot be trusted and what to do about it."""
@@ -45,9 +51,10 @@ def verify(
             ruleset_digest=ruleset_digest(),
             chip=None if spec is None else spec.name,
         )
-    inspection = _inspect(data, trust, expected, str(bundle))
+    inspection = _inspect(data, trust, expected, str(bundle), demo_allowed)
     verified = inspection.verified
-    answer: dict[str, Any] = {"trusted": verified is not None, "reasons": [each.plain() for each in inspection.reasons]}
+    trusted = verified is not None and not verified.is_demo
+    answer: dict[str, Any] = {"trusted": trusted, "reasons": [each.plain() for each in inspection.reasons]}
     if verified is None:
         lines = [f"{bundle}: NOT TRUSTED"]
         for reason in inspection.reasons:
@@ -56,6 +63,7 @@ def verify(
         raise typer.Exit(NotTrustedError.exit_status)
     made = verified.statement.predicate
     answer |= {
+        "demo": verified.is_demo,
         "signed": list(verified.sentences),
         "releasers": list(verified.releasers),
         "reviewers": {action: list(people) for action, people in verified.reviewers.items()},
@@ -64,10 +72,14 @@ def verify(
         "payload_digest": verified.payload_digest,
         "subjects": {each.name: each.sha256 for each in verified.statement.subject},
     }
-    emit(as_json, answer, "\n".join((f"{bundle}: trusted", *verified.sentences)))
+    emit(
+        as_json,
+        answer,
+        "\n".join((f"{bundle}: {'holds, as a demo' if verified.is_demo else 'trusted'}", *verified.sentences)),
+    )
 
 
-def _inspect(data: bytes, trust: Path, expected: Expected, source: str) -> Inspection:
+def _inspect(data: bytes, trust: Path, expected: Expected, source: str, demo_allowed: bool) -> Inspection:
     """All checks; a trust file that cannot be used is a reason too, and not an error of the command."""
     try:
         if (missing := missing_trust(trust)) is not None:
@@ -75,4 +87,4 @@ def _inspect(data: bytes, trust: Path, expected: Expected, source: str) -> Inspe
         trusted, seen = read_trust(trust), read_seen(seen_file(trust))
     except NotTrustedError as error:
         return Inspection(None, (reason_of(error),))
-    return inspect_bundle(data, trusted, time_text(datetime.now(UTC)), expected, seen, source)
+    return inspect_bundle(data, trusted, time_text(datetime.now(UTC)), expected, seen, source, demo_allowed)

@@ -33,6 +33,7 @@ def build_package(
     progress: Progress = quiet,
     model: str = "model",
     asked: Asked = NOTHING_ASKED,
+    demo: bool = False,
 ) -> bytes:
     """The package's bytes. The same arguments and compiler give the same bytes, in any folder and process.
 
@@ -48,6 +49,7 @@ def build_package(
         progress: Is told what is being done.
         model: The model's name; file and function names come from it.
         asked: What approved actions ask of transfers and tiles.
+        demo: True where a studio in demo mode signed the approvals; the manifest then says so.
 
     Raises:
         DoesNotFitError: a memory of the spec is too small.
@@ -73,8 +75,8 @@ def build_package(
         model=model,
         target=backend.name,
         spec=plan.spec,
-        development=development,
-        review="unreviewed" if development else "signed",
+        development=development or demo,
+        review="demo" if demo else "unreviewed" if development else "signed",
         parents=dict(parents),
         tool_version=version("meta-infer"),
         compiler=programs,

@@ -56,8 +56,8 @@ class Manifest(Value):
     target: str
     spec: str
     development: bool
-    """True: built without approvals."""
-    review: Literal["signed", "unreviewed"]
+    """True: built without approvals, or with a demo's alone."""
+    review: Literal["signed", "unreviewed", "demo"]
     parents: FrozenMap[str]
     """Digests of what it was made from: model, spec, policy, and bundle where there is one."""
     tool_version: str

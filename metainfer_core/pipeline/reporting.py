@@ -54,6 +54,7 @@ def make_report(
     return BuildReport(
         headlines=(_fits(memory), _fast(latency, policy, spec), _blocks(compiled, accuracy, policy)),
         development=compiled.package.manifest.development,
+        demo=True if compiled.package.manifest.review == "demo" else None,
         model=prepared.name,
         model_digest=prepared.digest,
         spec=f"{spec.name} {spec.version}",
@@ -185,6 +186,9 @@ def _blocks(compiled: Compiled, accuracy: Accuracy, policy: Policy) -> Headline:
     faults = [fault.rstrip(".") for fault in faults]
     if faults:
         return Headline(question="What blocks it?", answer=". ".join(faults) + ".", good=False)
+    if compiled.package.manifest.review == "demo":
+        answer = "Nothing technical. It is a demo: a studio signed it for whoever sat there."
+        return Headline(question="What blocks it?", answer=answer, good=None)
     if compiled.package.manifest.development:
         answer = "Nothing technical. Nobody has reviewed or signed it: it is a development package."
         return Headline(question="What blocks it?", answer=answer, good=None)

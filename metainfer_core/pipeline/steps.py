@@ -171,12 +171,13 @@ def compile_policy(
     feeds: tuple[Feeds, ...],
     *,
     bundle_digest: str | None = None,
+    demo: bool = False,
     calibration: Calibration | None = None,
     progress: Progress = quiet,
 ) -> Compiled:
     """Applies the policy, lowers it, plans memory, generates and builds code, and reads back what was built.
 
-    A policy without `bundle_digest` makes a development package, marked unreviewed.
+    A policy without `bundle_digest` makes a development package, marked unreviewed; `demo`, one that is marked so.
 
     Raises:
         UnsupportedError: An action is not legal here, or an operator has no kernel.
@@ -197,6 +198,7 @@ def compile_policy(
         model_bytes(adapted),
         feeds[:TEST_VECTORS],
         development=bundle_digest is None,
+        demo=demo,
         model=prepared.name,
         asked=asked_of(adapted),
         progress=progress,

@@ -127,7 +127,9 @@ class BuildReport(Value):
     format: Literal["metainfer.report/1"] = "metainfer.report/1"
     headlines: tuple[Headline, ...]
     development: bool
-    """True: nobody approved it."""
+    """True: nobody approved it, or a demo alone."""
+    demo: Literal[True] | None = None
+    """A studio in demo mode signed it for whoever sat there."""
     model: str
     model_digest: str
     spec: str

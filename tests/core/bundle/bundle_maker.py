@@ -79,7 +79,7 @@ def approved(each, risk=None, justification=JUSTIFICATION, at=NOW):
     )
 
 
-def approval(name, *actions, model=MODEL, spec=SPEC, rules=RULES, signer=None, at=NOW):
+def approval(name, *actions, model=MODEL, spec=SPEC, rules=RULES, signer=None, at=NOW, demo=None):
     statement = ApprovalStatement(
         subject=subjects(model=model, spec=spec),
         predicate=ApprovalPredicate(
@@ -87,6 +87,7 @@ def approval(name, *actions, model=MODEL, spec=SPEC, rules=RULES, signer=None, a
             tool_version="0.1.0",
             ruleset_digest=rules,
             at=at,
+            demo=demo,
             actions=tuple(each if isinstance(each, ApprovedAction) else approved(each) for each in actions),
         ),
     )

@@ -14,7 +14,7 @@ LATER = "2026-11-30T00:00:00Z"
 
 
 def bob(**more):
-    key = {field: more.pop(field) for field in ("valid_from", "valid_until", "revoked") if field in more}
+    key = {field: more.pop(field) for field in ("valid_from", "valid_until", "revoked", "demo") if field in more}
     return Person(**({"id": "bob", "roles": ("reviewer",), "keys": (trusted_key("bob", **key),)} | more))
 
 
@@ -43,6 +43,7 @@ SWITCHES = {
     "TrustedKey.valid_from": (trust_file(ADA, bob(valid_from=LATER)), "expired_key"),
     "TrustedKey.valid_until": (trust_file(ADA, bob(valid_until="2026-01-01T00:00:00Z")), "expired_key"),
     "TrustedKey.revoked": (trust_file(ADA, bob(revoked=Revocation(at=NOW, reason="x"))), "revoked_key"),
+    "TrustedKey.demo": (trust_file(ADA, bob(demo=True)), "demo"),
     "Revocation.kept": (trust_file(ADA, bob(revoked=Revocation(at=NOW, reason="x"))), "revoked_key"),
 }
 """Every switch of the trust file, set so that it refuses what passes otherwise; and the check that refuses."""
