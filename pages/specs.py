@@ -7,15 +7,18 @@ import datetime
 import pandas as pd
 import streamlit as st
 
+from metainfer_core.actions.catalog import kind
 from metainfer_core.spec.diff import Change, diff
+from studio.action_words import kind_words
 from studio.chip_drawing import chip_drawing
 from studio.choices import say_if_lost
-from studio.core_words import core_words
+from studio.core_words import core_term, core_words
 from studio.crops import crop_of, source_is_purged
 from studio.markup import draw, draw_style
 from studio.picture import draw_picture
 from studio.plain_words import error_words, plain_words
 from studio.spec_library import (
+    Field,
     Shelved,
     affected,
     age_days,
@@ -110,10 +113,10 @@ def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
     by = sorted({place.accepted_by for place in spec.provenance.values() if place.accepted_by})
     age = age_days(spec, today)
     parts = [
-        f"{text('spec_file')}: {found.reference}",
-        f"{text('spec_values')}: {found.values}",
-        f"{text('spec_checked')}: {_checked(age)}",
-        f"{text('spec_people')}: {', '.join(by) or '–'}",
+        f"{text('spec_file')}{text('colon')}{found.reference}",
+        f"{text('spec_values')}{text('colon')}{found.values}",
+        f"{text('spec_checked')}{text('colon')}{_checked(age)}",
+        f"{text('spec_people')}{text('colon')}{', '.join(by) or '–'}",
     ]
     st.caption(plain_words(" · ".join(parts)))
     if is_stale(spec, today):
@@ -145,14 +148,14 @@ def _picture(found: Shelved) -> None:
     if picked:
         st.session_state["picked_part"] = picked
     for sentence in drawing.loose:
-        st.caption(plain_words(sentence))
+        st.caption(plain_words(core_term(sentence)))
     part = st.session_state.get("picked_part", "")
     if part:
         rows = [each for each in fields(found.spec) if each.path.startswith(part + ".")]
         st.markdown(f"**{plain_words(part)}**")
         for each in rows:
             name = each.path.removeprefix(part + ".")
-            st.caption(plain_words(f"{name}: {each.value}" + (f" · {each.source}" if each.source else "")))
+            st.caption(plain_words(f"{name}: {each.value}" + (f" · {core_term(each.source)}" if each.source else "")))
 
 
 def _fields(found: Shelved) -> None:
@@ -163,7 +166,7 @@ def _fields(found: Shelved) -> None:
             {
                 text("spec_field"): each.path,
                 text("spec_value"): each.value,
-                text("spec_source"): text("spec_assumed", reason=each.source) if each.is_assumed else each.source,
+                text("spec_source"): _source(each),
                 text("spec_confidence"): "" if each.confidence is None else f"{each.confidence:.2f}",
                 text("spec_people"): each.accepted_by,
             }
@@ -190,9 +193,15 @@ def _fields(found: Shelved) -> None:
     if crop:
         draw("crop", crop=crop)
     elif field.is_assumed:
-        st.caption(plain_words(field.source))
+        st.caption(plain_words(core_words(field.source)))
     else:
         st.caption(text("spec_page_purged" if source_is_purged(found.spec, field.path) else "spec_no_page"))
+
+
+def _source(field: Field) -> str:
+    """Document and page, or why the value is assumed."""
+    words = core_term(field.source)
+    return text("spec_assumed", reason=words) if field.is_assumed else words
 
 
 def _findings(found: Shelved, today: datetime.date) -> None:
@@ -201,11 +210,15 @@ def _findings(found: Shelved, today: datetime.date) -> None:
         st.success(text("spec_clean"))
     for finding in every:
         with st.container(border=True):
-            parts = [finding.severity, text("spec_finding_line", line=finding.line), plain_words(finding.path)]
+            parts = [
+                core_term(finding.severity),
+                text("spec_finding_line", line=finding.line),
+                plain_words(finding.path),
+            ]
             st.markdown(f"{SEVERITY[finding.severity]} **{finding.code}** · {' · '.join(filter(None, parts))}")
-            st.markdown(plain_words(finding.message))
+            st.markdown(plain_words(core_words(finding.message)))
             if finding.fix:
-                st.caption(plain_words(text("spec_finding_fix", fix=finding.fix)))
+                st.caption(plain_words(text("spec_finding_fix", fix=core_words(finding.fix))))
 
 
 def _matrix(found: Shelved) -> None:
@@ -219,7 +232,7 @@ def _matrix(found: Shelved) -> None:
         [
             {
                 text("spec_verdict"): f"{VERDICTS[row.verdict]} {text(f'spec_verdict_{row.verdict}')}",
-                text("spec_subject"): row.subject,
+                text("spec_subject"): kind_words(row.subject) if kind(row.subject) else row.subject,
                 text("spec_unit"): row.unit,
                 text("spec_evidence"): f"{core_words(row.evidence)} {core_words(row.instead)}".strip(),
             }

@@ -15,6 +15,7 @@ from metainfer_core.spec.carry_over import CarryOver, carry_over, with_own_keys
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec
+from studio.core_words import core_term
 from studio.decision_log import log_path, read_log
 from studio.desk_places import title
 from studio.draft_examples import example
@@ -81,7 +82,7 @@ def _vanished(path: str, was: str) -> dict[str, Any]:
     named = parts[0] in ("compute_units", "memories", "mmio_bases", "interrupts") and path not in FIELDS.values()
     return {
         "key": path,
-        "title": title(field or ".".join(parts[2:] if named else parts)),
+        "title": core_term(title(field or ".".join(parts[2:] if named else parts))),
         "instance": parts[1] if named else "",
         "group": group_of(field),
         "conflict": False,

@@ -18,7 +18,7 @@ import yaml
 from markupsafe import Markup, escape
 
 from metainfer_core.errors import MetaInferError
-from studio.language import language
+from studio.language import Language, language
 
 FOLDER = "sentences_zh"
 PARTS = "parts.yaml"
@@ -117,7 +117,12 @@ def core_words(sentences: str) -> str:
 
 def core_term(words: str) -> str:
     """A word or two of the core, such as the title of an action, in the reader's language."""
-    return in_chinese(words, is_part=True) if language() == "zh" else words
+    return said_in(language(), words)
+
+
+def said_in(speaks: Language, words: str) -> str:
+    """The same in a language that is named, for what is drawn outside of a window."""
+    return in_chinese(words, is_part=True) if speaks == "zh" else words
 
 
 def refusal_words(error: MetaInferError) -> str:

@@ -10,6 +10,7 @@ import pydantic
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import SpecDraft
 from review_store.workspace import now
+from studio.core_words import core_words
 from studio.decision_log import Decision, Recorded, writing
 from studio.draft_places import digest_of
 from studio.draft_state import fault, last_of
@@ -96,6 +97,6 @@ def _decision(
             "decision",
         )
     except InputError as error:
-        return None, str(error)
+        return None, core_words(str(error))
     why = fault(draft, decision)
-    return (None, why) if why else (decision, "")
+    return (None, core_words(why)) if why else (decision, "")

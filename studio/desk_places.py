@@ -10,6 +10,7 @@ from typing import Any
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.draft import Candidate, SpecDraft
 from metainfer_core.spec.quantities import KEY_UNITS
+from studio.core_words import said_in
 from studio.draft_examples import example
 from studio.draft_places import Place, amount, digest_of, missing, places, will_hold
 from studio.language import FIRST, Language
@@ -49,12 +50,12 @@ def place_data(draft: SpecDraft, place: Place, speaks: Language = FIRST) -> dict
     """One place with its readings."""
     return {
         "key": place.key,
-        "title": title(place.field),
+        "title": said_in(speaks, title(place.field)),
         "instance": place.instance,
         "group": place.group,
         "conflict": place.is_conflict,
         "mixed": place.is_mixed,
-        "meaning": FIELDS[place.field].meaning if place.field in FIELDS else "",
+        "meaning": said_in(speaks, FIELDS[place.field].meaning) if place.field in FIELDS else "",
         "readings": [_reading(draft.candidates[index], index, place.key, speaks) for index in place.indexes],
         **example(place.key, place.field),
     }
@@ -73,8 +74,11 @@ def title(field: str) -> str:
 
 def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> dict[str, Any]:
     ends = [(name, getattr(candidate, name)) for name in ("min", "typ", "max")]
-    spread = " · ".join(f"{name} {amount(end, candidate.unit)}" for name, end in ends if end is not None)
-    value = amount(candidate.value, candidate.unit)
+    said = [
+        (said_in(speaks, name), said_in(speaks, amount(end, candidate.unit))) for name, end in ends if end is not None
+    ]
+    spread = " · ".join(f"{name} {end}" for name, end in said)
+    value = said_in(speaks, amount(candidate.value, candidate.unit))
     page = candidate.page
     return {
         "index": index,
@@ -85,13 +89,13 @@ def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> di
         "sharing": text(f"sharing_{candidate.sharing}", speaks) if candidate.sharing else "",
         "condition": candidate.condition or "",
         "confidence": candidate.confidence,
-        "method": candidate.method,
+        "method": said_in(speaks, candidate.method),
         "source": candidate.source,
         "page": page if isinstance(page, int) and not isinstance(page, bool) else None,
         "place": _where(candidate, speaks),
         "box": list(candidate.box) if candidate.box else None,
         "text": candidate.text[:_QUOTED],
-        "holds": will_hold(candidate, key),
+        "holds": said_in(speaks, will_hold(candidate, key)),
     }
 
 
