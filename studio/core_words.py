@@ -2,8 +2,7 @@
 
 The core speaks English, and that is what is signed. For Chinese readers `sentences_zh/` holds each sentence with `{1}`,
 `{2}` ... where names and numbers stand; `{1:words}` stands for words that are translated themselves. A sentence that is
-not there is shown as it is. Between Chinese and what is not Chinese stands one space, and none beside Chinese
-punctuation: where a hole is filled, that is set here, so that a name itself is never changed.
+not there is shown as it is.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import yaml
 from markupsafe import Markup, escape
 
 from metainfer_core.errors import MetaInferError
+from studio.beside import beside, listed
 from studio.language import Language, language
 
 FOLDER = "sentences_zh"
@@ -27,8 +27,6 @@ LONGEST = 2000
 """Characters of a sentence that is still looked up."""
 _TERM_WORDS = 2
 _HOLE = re.compile(r"\{(\d)(:words)?\}")
-_LISTED = re.compile(r", | and | with ")
-_SPAN = re.compile(r"(-?[\d.,]+%?) to (-?[\d.,]+%?(?: \S+)?)")
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,8 @@ class Pattern:
     @property
     def is_term(self) -> bool:
         """Whether it is too little to be a sentence: a word or two could also be somebody's name."""
-        return self.is_part or (not self.holes and len(self.literals[0].split()) <= _TERM_WORDS)
+        words = self.literals[0]
+        return self.is_part or (not self.holes and len(words.split()) <= _TERM_WORDS and words[-1] not in ".?")
 
     def said(self, found: Mapping[str, str]) -> str:
         """The sentence in Chinese, with these words in its holes."""
@@ -77,35 +76,6 @@ class Pattern:
         if at >= end:
             return None
         return {**found, self.holes[-1]: sentence[at:end]}
-
-
-def beside(words: str, then: str) -> str:
-    """Both in one line: a space between Chinese and what is not, none between Chinese and Chinese."""
-    left, right = words.rstrip(" "), then.lstrip(" ")
-    if not left or not right:
-        return words + then
-    ends, begins = _is_chinese(left[-1]), _is_chinese(right[0])
-    if _is_wide_mark(left[-1]) or _is_wide_mark(right[0]) or (ends and begins):
-        return left + right
-    return f"{left} {right}" if ends or begins else words + then
-
-
-def listed(names: str) -> str:
-    """Names or numbers of a hole as Chinese lists them: `Conv and Relu` is `Conv、Relu`, `41 to 55` is `41 至 55`."""
-    if (span := _SPAN.fullmatch(names)) is not None:
-        return f"{span[1]} 至 {span[2]}"
-    parts = _LISTED.split(names)
-    if len(parts) == 1 or any(not part or set(part) & set(" []{}()") for part in parts):
-        return names
-    return "、".join(parts)
-
-
-def _is_chinese(character: str) -> bool:
-    return "\u4e00" <= character <= "\u9fff"
-
-
-def _is_wide_mark(character: str) -> bool:
-    return character in "，。：；、？！（）“”《》"
 
 
 def core_words(sentences: str) -> str:
@@ -148,26 +118,29 @@ def in_chinese(sentence: str, is_part: bool = False) -> str:
     """
     if len(sentence) > LONGEST:
         return sentence
+    for between, joined in ((". ", ""), ("; ", "；"))[: 2 if is_part else 1]:
+        if (said := _piece_by_piece(sentence, between, joined, is_part)) is not None:
+            return said
     for pattern in patterns():
         found = pattern.filled(sentence) if is_part or not pattern.is_term else None
         if found is not None:
             for hole in pattern.translated:
                 found[hole] = in_chinese(found[hole], is_part=True)
             return pattern.said(found)
-    return _piece_by_piece(sentence, is_part)
-
-
-def _piece_by_piece(sentence: str, is_part: bool) -> str:
-    """Several sentences in a row, or parts in a list, each in Chinese; as they are, if one of them is not known."""
-    for between, joined in ((". ", ""), ("; ", "；")) if is_part else ((". ", ""),):
-        pieces = sentence.split(between)
-        if len(pieces) == 1:
-            continue
-        whole = [piece + between.rstrip() for piece in pieces[:-1]] + pieces[-1:] if between == ". " else pieces
-        said = [in_chinese(piece, is_part) for piece in whole]
-        if all(each != piece for each, piece in zip(said, whole, strict=True)):
-            return joined.join(said)
+    if is_part and sentence[-1:] not in ("", "."):  # a sentence within another has lost its full stop
+        ended = in_chinese(f"{sentence}.", is_part=True)
+        return sentence if ended == f"{sentence}." else ended.removesuffix("。")
     return sentence
+
+
+def _piece_by_piece(sentence: str, between: str, joined: str, is_part: bool) -> str | None:
+    """Several sentences in a row, or parts in a list, each in Chinese; None where they are not, or one is not known."""
+    pieces = sentence.split(between)
+    ended = [piece + between.rstrip(" ;") for piece in pieces[:-1]] + pieces[-1:]
+    if len(pieces) == 1 or any(not piece for piece in pieces):
+        return None
+    said = [in_chinese(piece, is_part) for piece in ended]
+    return None if any(each == piece for each, piece in zip(said, ended, strict=True)) else joined.join(said)
 
 
 @functools.cache

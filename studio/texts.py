@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
+from studio.beside import beside
 from studio.language import Language, language
 from studio.texts_of_actions import TEXTS_OF_ACTIONS
 from studio.texts_of_decisions import TEXTS_OF_DECISIONS
@@ -174,4 +175,12 @@ def text(key: str, speaks: Language | None = None, **values: object) -> str:
 
     KeyError if there is none, so that a gap is found by a test.
     """
-    return _WORDS.format(TEXTS[key][speaks or language()], **values)
+    speaks = speaks or language()
+    if speaks == "en":
+        return _WORDS.format(TEXTS[key][speaks], **values)
+    said = ""
+    for literal, name, spec, _ in _WORDS.parse(TEXTS[key][speaks]):
+        said = beside(said, literal)
+        if name is not None:
+            said = beside(said, _WORDS.format_field(values[name], spec or ""))
+    return said
