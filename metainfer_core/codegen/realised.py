@@ -15,7 +15,6 @@ from metainfer_core.codegen.scales import check_scales
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.program import ElementType
 from metainfer_core.verify.realised_graph import Arena, Moved, RealisedGraph, RealisedStep, RealisedTensor
-from metainfer_core.verify.unstaged import uncopied
 
 SECTION = ".metainfer"
 WEIGHTS_SECTION = ".metainfer_weights"
@@ -40,7 +39,7 @@ def read_realised(package: Package) -> RealisedGraph:
         DefectError: a kernel computes with other scales than the table declares.
     """
     graph, constants = read_table(section(package.binary, SECTION), section(package.binary, WEIGHTS_SECTION))
-    check_scales(uncopied(graph), constants)
+    check_scales(graph, constants)
     return graph
 
 

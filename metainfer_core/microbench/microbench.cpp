@@ -189,7 +189,7 @@ void gemm_int8(int32_t rows, int32_t columns, int32_t depth) {
     measure([&] {
         for (int64_t i = 0; i < rounds; ++i) {
             mi::gemm_int8(p, input.data(), weights.data(), bias.data(), multiplier.data(), shift.data(), nullptr,
-                          output.data(), scratch.data());
+                          nullptr, nullptr, output.data(), scratch.data());
             sink = static_cast<uint64_t>(output[0]);
         }
     });

@@ -291,7 +291,7 @@ class _Stager:
         """A new tensor in the local memory for all of a tensor, or for a block of it."""
         copy = self._free(f"{name}@{device.memory}" + ("" if index is None else f".{index}"))
         tensor = _moved(self.tensors[name], copy, device.memory)
-        self.tensors[copy] = tensor if block is None else Tensor(**{**tensor.__dict__, "shape": block.shape})
+        self.tensors[copy] = tensor if block is None else _part_of(tensor, block)
         return copy
 
 
@@ -305,6 +305,16 @@ def _used(stager: _Stager) -> tuple[Tensor, ...]:
 def _moved(tensor: Tensor, name: str, memory: str) -> Tensor:
     """The same array under another name in another memory; no constant, for its bytes are brought at run time."""
     return Tensor(**{**tensor.__dict__, "name": name, "memory": memory, "constant": None})
+
+
+def _part_of(tensor: Tensor, block: Block) -> Tensor:
+    """The tensor that holds a block of another: where its channels have scales, with those of the block's channels."""
+    kept = tensor.quantization
+    if kept is not None and len(kept.scales) > 1 and tensor.shape[0] == 1 and block.shape[1] < tensor.shape[1]:
+        first = block.offset // (tensor.size_bytes // tensor.shape[1])
+        scales = kept.scales[first : first + block.shape[1]]
+        kept = Quantization(scales=scales, zero_points=kept.zero_points, axis=kept.axis)
+    return Tensor(**{**tensor.__dict__, "shape": block.shape, "quantization": kept})
 
 
 def _with(step: Step, inputs: Sequence[str], outputs: Sequence[str], part: Part | None) -> Step:

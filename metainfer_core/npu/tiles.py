@@ -20,7 +20,7 @@ Axis = Literal["channels", "rows", "elements"]
 AXES: tuple[Axis, ...] = ("channels", "rows", "elements")
 FILTERS_TOGETHER = 4
 """Filters that conv2d's weights keep side by side."""
-PER_CHANNEL = ("bias", "multiplier", "shift")
+PER_CHANNEL = ("bias", "multiplier", "shift", "curve_multiplier", "curve_shift")
 """Inputs of the matrix kernels with one number for each output channel."""
 CONVOLUTIONS = ("conv2d", "depthwise_conv2d", "conv2d_rows")
 Tensors = Mapping[str, Tensor]

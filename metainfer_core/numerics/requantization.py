@@ -14,6 +14,7 @@ import numpy as np
 from metainfer_core.errors import UnsupportedError
 
 MAX_SHIFT = 62
+KNEE, HIGHEST_16 = 1 << 14, (1 << 15) - 1
 ADD_BITS = 21
 """Bits of the greater multiplier of an integer addition: 255 * 2^21 * 2 and the rounding term stay below 2^31."""
 
@@ -45,6 +46,18 @@ def multipliers_and_shifts(factors: list[Fraction]) -> tuple[np.ndarray, np.ndar
     """The fixed-point forms of several factors, as int32 arrays."""
     pairs = [multiplier_and_shift(factor) for factor in factors]
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int32)
+
+
+def hard_swish_knee(greatest: Fraction) -> int:
+    """The code of 3 in the 16-bit number that hard-swish reads: the greatest power of two that leaves room.
+
+    Args:
+        greatest: Result of hard-swish that the output can still hold.
+    """
+    found = KNEE
+    while found > 1 and Fraction(3, found) * HIGHEST_16 < greatest:
+        found //= 2
+    return found
 
 
 def add_multipliers(left: Fraction, right: Fraction) -> tuple[int, int, int]:

@@ -34,6 +34,7 @@ struct Conv2dParams {
     int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
     int32_t flush;      // 16-bit floats only: see narrow
     int32_t weight_group;  // packed weights only: channels that share a scale; 0: all
+    int32_t knee;  // int8 with a curve only: the code of 3 in what hard-swish reads, a power of two, at most 2^14
 };
 
 constexpr int32_t FILTER_BLOCK = 4;
@@ -315,9 +316,10 @@ MI_PACKED_CONV(6)
 
 // weights: [group][filter / 4][channel / 2][kernel row][kernel column][4][2], filled up with zeros.
 // bias holds -input_zero_point * (sum of the filter's weights) already; multiplier and shift are
-// per filter; table may be null.
+// per filter; table may be null, and so may the factors of the curve (see finish_int8), which are per filter.
 MI_KERNEL void conv2d_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                           const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
+                           const int32_t* multiplier, const int32_t* shift, const int8_t* table,
+                           const int32_t* curve_multiplier, const int32_t* curve_shift, int8_t* output,
                            int16_t* scratch) {
     const Band band(p);
     const int64_t in_plane = int64_t{p.height} * p.width, out_plane = int64_t{p.out_height} * p.out_width;
@@ -350,10 +352,8 @@ MI_KERNEL void conv2d_int8(const Conv2dParams p, const int8_t* input, const int8
                     minimum(FILTER_BLOCK, p.filters - filter), target + filter * out_plane + first * p.out_width,
                     [=](int32_t f) { return bias[channel + f]; },
                     [=, &p](int32_t f, const int32_t* sums, int8_t* finished, int32_t count) {
-                        const int32_t m = multiplier[channel + f], s = shift[channel + f];
-                        for (int32_t i = 0; i < count; ++i) {
-                            finished[i] = requantize_int8(sums[i], m, s, p.output_zero_point, p.low, p.high, table);
-                        }
+                        finish_int8<0>(p, sums, count, channel + f, multiplier, shift, table, curve_multiplier,
+                                       curve_shift, finished, 1);
                     });
             });
         }

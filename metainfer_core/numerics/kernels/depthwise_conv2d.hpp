@@ -104,7 +104,8 @@ MI_KERNEL void depthwise_conv2d_bfloat16(const Conv2dParams p, const BFloat16* i
 // conv2d_int8.
 MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights,
                                      const int32_t* bias, const int32_t* multiplier, const int32_t* shift,
-                                     const int8_t* table, int8_t* output, int16_t* scratch) {
+                                     const int8_t* table, const int32_t* curve_multiplier,
+                                     const int32_t* curve_shift, int8_t* output, int16_t* scratch) {
     const Band band(p);
     const int32_t taps = divide_up(p.kernel_height, 2) * p.kernel_width * 2;
     const int8_t padding = static_cast<int8_t>(p.input_zero_point);
@@ -120,16 +121,13 @@ MI_KERNEL void depthwise_conv2d_int8(const Conv2dParams p, const int8_t* input, 
             for (int32_t filter = 0; filter < p.filters; ++filter) {
                 const int32_t channel = plane % p.groups * p.filters + filter;
                 for (int32_t i = 0; i < taps; ++i) wide_weights[i] = weights[int64_t{channel} * taps + i];
-                const int32_t m = multiplier[channel], s = shift[channel];
                 for (int32_t y = first; y < minimum(first + p.band_rows, p.out_height); ++y) {
                     int8_t* target = output + ((int64_t{plane} * p.filters + filter) * p.out_height + y) * p.out_width;
                     depthwise_row<2, Int>(p, band, scratch + 2 * int64_t{y - first} * p.stride_height * band.row,
                                           wide_weights, bias[channel], target,
                                           [&](const int32_t* sums, int8_t* finished, int32_t count) {
-                                              for (int32_t i = 0; i < count; ++i) {
-                                                  finished[i] = requantize_int8(sums[i], m, s, p.output_zero_point,
-                                                                                p.low, p.high, table);
-                                              }
+                                              finish_int8<0>(p, sums, count, channel, multiplier, shift, table,
+                                                             curve_multiplier, curve_shift, finished, 1);
                                           });
                 }
             }

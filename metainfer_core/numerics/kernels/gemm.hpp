@@ -18,6 +18,7 @@ struct GemmParams {
     int32_t half_sums;  // float16 only: each product and sum is rounded to 16 bits
     int32_t flush;      // 16-bit floats only: see narrow
     int32_t weight_group;  // packed weights only: rows of the matrix that share a scale; 0: all
+    int32_t knee;  // int8 with a curve only: the code of 3 in what hard-swish reads, a power of two, at most 2^14
 };
 
 
@@ -134,7 +135,8 @@ MI_KERNEL void gemm_bfloat16(const GemmParams p, const BFloat16* input, const BF
 // weights: [column / block][depth / 2][block][2], filled up with zeros. bias holds -input_zero_point * (sum of the
 // column's weights) already; multiplier and shift are per column.
 MI_KERNEL void gemm_int8(const GemmParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                         const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
+                         const int32_t* multiplier, const int32_t* shift, const int8_t* table,
+                         const int32_t* curve_multiplier, const int32_t* curve_shift, int8_t* output,
                          int16_t* scratch) {
     const int32_t pairs = divide_up(p.depth, 2);
     for (int32_t row = 0; row < p.rows; ++row) {
@@ -144,11 +146,8 @@ MI_KERNEL void gemm_int8(const GemmParams p, const int8_t* input, const int8_t* 
     }
     gemm<2, Int>(scratch, p.rows, 2 * pairs, p.columns, pairs, p.block, weights, bias,
                  [&](int32_t row, int32_t column, int32_t* sums, int32_t count) {
-                     int8_t* target = output + int64_t{row} * p.columns + column;
-                     for (int32_t i = 0; i < count; ++i) {
-                         target[i] = requantize_int8(sums[i], multiplier[column + i], shift[column + i],
-                                                                    p.output_zero_point, p.low, p.high, table);
-                     }
+                     finish_int8<1>(p, sums, count, column, multiplier, shift, table, curve_multiplier, curve_shift,
+                                    output + int64_t{row} * p.columns + column, 1);
                  });
 }
 
@@ -266,8 +265,9 @@ MI_PACKED_ROWS(6)
 
 // The same in int8; weights as for gemm_int8.
 MI_KERNEL void conv2d_rows_int8(const Conv2dParams p, const int8_t* input, const int8_t* weights, const int32_t* bias,
-                                const int32_t* multiplier, const int32_t* shift, const int8_t* table, int8_t* output,
-                         int16_t* scratch) {
+                                const int32_t* multiplier, const int32_t* shift, const int8_t* table,
+                                const int32_t* curve_multiplier, const int32_t* curve_shift, int8_t* output,
+                                int16_t* scratch) {
     const int32_t pairs = divide_up(p.channels * p.kernel_height * p.kernel_width, 2);
     const int32_t pixels = p.out_height * p.out_width;
     for (int32_t image = 0; image < p.batch; ++image) {
@@ -276,11 +276,8 @@ MI_KERNEL void conv2d_rows_int8(const Conv2dParams p, const int8_t* input, const
         int8_t* target = output + int64_t{image} * p.filters * pixels;
         gemm<2, Int>(scratch, pixels, 2 * pairs, p.filters, pairs, p.block, weights, bias,
                      [&](int32_t pixel, int32_t filter, int32_t* sums, int32_t count) {
-                         for (int32_t i = 0; i < count; ++i) {
-                             target[int64_t{filter + i} * pixels + pixel] =
-                                 requantize_int8(sums[i], multiplier[filter + i], shift[filter + i],
-                                                 p.output_zero_point, p.low, p.high, table);
-                         }
+                         finish_int8<1>(p, sums, count, filter, multiplier, shift, table, curve_multiplier, curve_shift,
+                                        target + int64_t{filter} * pixels + pixel, pixels);
                      });
     }
 }

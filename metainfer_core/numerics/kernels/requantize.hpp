@@ -26,4 +26,38 @@ MI_INLINE int8_t requantize_int8(int32_t accumulator, int32_t multiplier, int32_
     return table ? table[value + 128] : static_cast<int8_t>(value);
 }
 
+// Hard-swish of an unrounded sum. What it reads has 16 bits, of which `knee` codes stand for 3: first rounding. x below -3
+// gives 0, so codes end there. x * min(max(x + 3, 0), 6) is exact in 31 bits; its second rounding is the result's.
+MI_INLINE int8_t hard_swish_int8(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t knee,
+                                 int32_t curve_multiplier, int32_t curve_shift, int32_t zero_point, int32_t low,
+                                 int32_t high) {
+    const int32_t x = requantize(accumulator, multiplier, shift, 0, -knee, 32767);
+    const int32_t product = x * minimum(x + knee, 2 * knee);
+    return static_cast<int8_t>(requantize(product, curve_multiplier, curve_shift, zero_point, low, high));
+}
+
+// How a kernel ends its sums: rounded to 8 bits with the factor of their channel, or, where there are factors of a curve,
+// through hard-swish, rounded with these. CHANNEL_STEP: 0: all sums are of one channel; 1: each is of the next one.
+template <int32_t CHANNEL_STEP, class Params>
+MI_INLINE void finish_int8(const Params& p, const int32_t* sums, int32_t count, int32_t channel,
+                           const int32_t* multiplier, const int32_t* shift, const int8_t* table,
+                           const int32_t* curve_multiplier, const int32_t* curve_shift, int8_t* output,
+                           int64_t output_step) {
+    multiplier += channel, shift += channel;
+    if (curve_multiplier) {
+        curve_multiplier += channel, curve_shift += channel;
+        for (int32_t i = 0; i < count; ++i) {
+            const int32_t c = i * CHANNEL_STEP;
+            output[i * output_step] = hard_swish_int8(sums[i], multiplier[c], shift[c], p.knee, curve_multiplier[c],
+                                                      curve_shift[c], p.output_zero_point, p.low, p.high);
+        }
+        return;
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t c = i * CHANNEL_STEP;
+        output[i * output_step] =
+            requantize_int8(sums[i], multiplier[c], shift[c], p.output_zero_point, p.low, p.high, table);
+    }
+}
+
 }  // namespace mi

@@ -43,6 +43,16 @@ class Integers:
         return self.scale == other.scale and self.zero_point == other.zero_point
 
 
+@dataclass(frozen=True)
+class ChannelIntegers:
+    """An int8 tensor whose channels (axis 1) each have a scale; one zero point, so that padding is 0 in all of them."""
+
+    tensor: str
+    scales: np.ndarray
+    """float32, one a channel."""
+    zero_point: int
+
+
 class Builder(ModelReader):
     """Collects tensors, constants and steps; nodes are lowered one by one in execution order."""
 
@@ -59,6 +69,7 @@ class Builder(ModelReader):
         self._integers: dict[ir.Value, Integers] = {}
         self._quantized: dict[ir.Value, Integers] = {}
         self._wide: dict[ir.Value, Integers] = {}
+        self._by_channel: dict[ir.Value, ChannelIntegers] = {}
         self._reserved = {*graph.initializers, *(str(value.name) for value in graph.inputs)}
         self._reserved |= {str(value.name) for node in graph for value in node.outputs}
 
@@ -85,6 +96,8 @@ class Builder(ModelReader):
             return self._dequantize(value, integers)
         if value in self._wide:
             return self._dequantize(value, self._wide[value], "dequantize_int16")
+        if value in self._by_channel:
+            return self._dequantize(value, self._by_channel[value])
         if value in self._quantized:
             return self._as_uint8(value, self._quantized[value])
         raise UnsupportedError(
@@ -136,6 +149,14 @@ class Builder(ModelReader):
         """From now on the value is known as the dequantized form of these 16-bit integers."""
         self._wide[value] = integers
 
+    def by_channel(self, value: ir.Value | None) -> ChannelIntegers | None:
+        """The int8 tensor with a scale a channel whose dequantized form the value is; None where it is not one."""
+        return self._by_channel.get(value) if value is not None and not self.keeps_float else None
+
+    def set_by_channel(self, value: ir.Value, integers: ChannelIntegers) -> None:
+        """From now on the value is known as the dequantized form of these integers."""
+        self._by_channel[value] = integers
+
     def alias(self, value: ir.Value, tensor: str) -> None:
         """From now on the value is known as this tensor."""
         self._names[value] = tensor
@@ -159,12 +180,23 @@ class Builder(ModelReader):
     ) -> Integers:
         """Declares the int8 tensor of a value that the next step computes, under the value's name or another."""
         quantization = Quantization(scales=(float(scale),), zero_points=(zero_point,))
+        return Integers(self._declare_integers(value, quantization, shape, name), scale, zero_point)
+
+    def channel_output(self, value: ir.Value, scales: np.ndarray, zero_point: int) -> str:
+        """Declares the int8 tensor, with a scale a channel, of a value that the next step computes."""
+        quantization = Quantization(
+            scales=tuple(float(scale) for scale in scales),
+            zero_points=(zero_point,),
+            axis=1 if scales.size > 1 else None,
+        )
+        return self._declare_integers(value, quantization, self.shape(value), "")
+
+    def _declare_integers(self, value: ir.Value, quantization: Quantization, shape: Sequence[int], name: str) -> str:
         memory = value.metadata_props.get(MEMORY)
         is_own = not name
         if value.dtype == ir.DataType.UINT8 and value.is_graph_output():
             name, is_own = f"{value.name}.int8", False  # the value itself is a uint8 output
-        name = self.declare(name or str(value.name), "int8", tuple(shape), quantization, memory, is_own)
-        return Integers(name, scale, zero_point)
+        return self.declare(name or str(value.name), "int8", tuple(shape), quantization, memory, is_own)
 
     def declare(
         self,
@@ -236,10 +268,14 @@ class Builder(ModelReader):
             )
         )
 
-    def _dequantize(self, value: ir.Value, integers: Integers, kernel: str = "dequantize_int8") -> str:
+    def _dequantize(
+        self, value: ir.Value, integers: Integers | ChannelIntegers, kernel: str = "dequantize_int8"
+    ) -> str:
         producer = value.producer()
         assert producer is not None
         shape = self._tensors[integers.tensor].shape
+        scales = integers.scales if isinstance(integers, ChannelIntegers) else np.array([integers.scale], np.float32)
+        zero_points = np.full(scales.size, integers.zero_point, np.int32)
         name = self.output(value) or self.declare(str(value.name), "float32", shape, is_own=True)
         self._names[value] = name
         self.emit(
@@ -247,11 +283,11 @@ class Builder(ModelReader):
             (producer,),
             (
                 integers.tensor,
-                self.constant(f"{name}.scale", np.array([integers.scale], np.float32)),
-                self.constant(f"{name}.zero_point", np.array([integers.zero_point], np.int32)),
+                self.constant(f"{name}.scale", scales),
+                self.constant(f"{name}.zero_point", zero_points),
             ),
             (name,),
-            {"outer": 1, "channels": 1, "inner": math.prod(shape)},
+            conversion_params(shape, 1, scales.size),
         )
         return name
 
@@ -276,6 +312,13 @@ class Builder(ModelReader):
         while f"{name}.{number}" in taken:
             number += 1
         return f"{name}.{number}"
+
+
+def conversion_params(shape: Sequence[int], axis: int, channels: int) -> dict[str, object]:
+    """How a conversion between floats and integers walks a tensor with one scale, or with one for each channel."""
+    if channels == 1:
+        return {"outer": 1, "channels": 1, "inner": math.prod(shape)}
+    return {"outer": math.prod(shape[:axis]), "channels": channels, "inner": math.prod(shape[axis + 1 :])}
 
 
 def _little_endian(array: np.ndarray) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.builder import Builder
-from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
+from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending
 from metainfer_core.numerics.lowering.geometry import Window, window
 from metainfer_core.numerics.lowering.int16 import wide_sum
 from metainfer_core.numerics.lowering.integer_sums import IntegerSum, integer_sum
@@ -67,12 +67,11 @@ def conv(b: Builder, node: ir.Node) -> None:
 
 def integer_conv(b: Builder, node: ir.Node) -> bool:
     """The convolution on int8, where its input, weights and result are; False where they are not."""
-    ending = integer_ending(b, node)
-    found = integer_sum(b, node, ending, weight_axis=0)
-    if ending is None or found is None:
+    found = integer_sum(b, node, weight_axis=0, by_channel=True)
+    if found is None:
         return False
     _emit_integer(b, _described(b, node), found, found.codes)
-    absorb(b, ending.nodes)
+    absorb(b, found.ending.nodes)
     return True
 
 

@@ -39,6 +39,24 @@ class IntegerEnding:
     final_zero_point: int
 
 
+@dataclass(frozen=True)
+class ChannelEnding:
+    """How a layer with weights ends where each channel of its result has a scale, or hard-swish reads its sums.
+
+    Either is folded into the factor of each channel: the result is rounded once from the sum, or, with hard-swish, from
+    the curve of a 16-bit number.
+    """
+
+    value: ir.Value
+    nodes: tuple[ir.Node, ...]
+    scales: np.ndarray
+    """Of the result: one, or one a channel."""
+    zero_point: int
+    low: int
+    high: int
+    is_hard_swish: bool
+
+
 def float_ending(b: Builder, node: ir.Node) -> FloatEnding:
     """The node with the activation that was fused into it, if one was."""
     follower = b.follower(node)
@@ -84,6 +102,42 @@ def integer_ending(b: Builder, node: ir.Node) -> IntegerEnding | None:
     table = curve_table(f"{activation_kernel(follower)}_float32", clip_params(b, follower), target, final)
     everything = (node, follower, quantize, dequantize, last)
     return IntegerEnding(last.outputs[0], everything, scale, zero_point, low, high, table, *final)
+
+
+def channel_ending(b: Builder, node: ir.Node) -> ChannelEnding | None:
+    """A quantization by channel, or of a fused hard-swish of the sums themselves; None where neither stands there."""
+    follower, value, nodes = b.follower(node), node.outputs[0], [node]
+    reader = b.only_reader(value)
+    if follower is not None:
+        if reader is not follower:
+            return None
+        value = follower.outputs[0]
+        nodes.append(follower)
+    quantize = b.only_reader(value)
+    target = channel_quantization(b, quantize)
+    if quantize is None or target is None:
+        return None
+    scales, zero_point = target
+    is_hard_swish = follower is not None and follower.op_type == "HardSwish"
+    if not is_hard_swish and (scales.size == 1 or (follower is not None and follower.op_type not in CLAMPS)):
+        return None
+    low, high = -128, 127
+    if follower is not None and not is_hard_swish:
+        limits = {_limits(b, follower, scale, zero_point) for scale in scales}
+        if len(limits) > 1:
+            return None  # a kernel has one pair of limits for all channels
+        ((low, high),) = limits
+    return ChannelEnding(quantize.outputs[0], (*nodes, quantize), scales, zero_point, low, high, is_hard_swish)
+
+
+def channel_quantization(b: Builder, node: ir.Node | None) -> tuple[np.ndarray, int] | None:
+    """Scales and the one zero point (for int8) of a QuantizeLinear to 8 bits: for all, or one scale a channel."""
+    whole = quantization(b, node)
+    if whole is not None:
+        return np.array([whole[0]], np.float32), whole[1]
+    if node is None or node.op_type != QUANTIZE or node.outputs[0].dtype != ir.DataType.INT8:
+        return None
+    return b.channel_parameters(node)
 
 
 def quantization(b: Builder, node: ir.Node | None) -> tuple[np.float32, int] | None:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.broadcast import emit_binary, expanded
 from metainfer_core.numerics.lowering.builder import Builder
-from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending, integer_ending
+from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending
 from metainfer_core.numerics.lowering.int16 import wide_sum
 from metainfer_core.numerics.lowering.integer_sums import integer_sum
 from metainfer_core.numerics.lowering.model_reader import PackedConstant, optional, required, unsupported
@@ -118,9 +118,8 @@ def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
         }
         wide.emit(b, "gemm_int16", codes, params)
         return True
-    ending = integer_ending(b, node)
-    found = integer_sum(b, node, ending, weight_axis)
-    if ending is None or found is None or found.codes.ndim != 2:
+    found = integer_sum(b, node, weight_axis)
+    if found is None or found.codes.ndim != 2:
         return False
     depth_first = found.codes if weight_axis == 1 else found.codes.T
     depth, columns = depth_first.shape
@@ -135,7 +134,7 @@ def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
         **found.params(),
     }
     found.emit(b, "gemm_int8", pack_gemm(depth_first, block), params)
-    absorb(b, ending.nodes)
+    absorb(b, found.ending.nodes)
     return True
 
 

@@ -163,6 +163,18 @@ class ModelReader:
             axis,
         )
 
+    def channel_parameters(self, node: ir.Node) -> tuple[np.ndarray, int] | None:
+        """Scales along axis 1 and their one zero point, of a conversion; None where they are otherwise."""
+        scale, zero_point = self.array(node.inputs[1]), self.array(_input(node, 2))
+        shape = self.shape(required(node, 0))
+        is_along = len(shape) > 1 and node.attributes.get_int("axis", 1) % len(shape) == 1
+        if scale is None or scale.shape != shape[1:2] or not is_along or "block_size" in node.attributes:
+            return None
+        if zero_point is None and _input(node, 2) is not None:
+            return None
+        zeros = {0} if zero_point is None else {int(zero) for zero in zero_point.reshape(-1)}
+        return (scale.astype(np.float32), zeros.pop()) if len(zeros) == 1 else None
+
     def only_reader(self, value: ir.Value) -> ir.Node | None:
         """The one node that reads the value, once, if the value is no output of the model."""
         uses = value.uses()

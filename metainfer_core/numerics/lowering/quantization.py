@@ -7,8 +7,8 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, Integers
-from metainfer_core.numerics.lowering.endings import quantization
+from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Integers, conversion_params
+from metainfer_core.numerics.lowering.endings import channel_quantization, quantization
 from metainfer_core.numerics.lowering.int16 import dequantize_wide, quantize_wide
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
@@ -21,11 +21,16 @@ def quantize(b: Builder, node: ir.Node) -> None:
         quantize_wide(b, node)
         return
     target = quantization(b, node)
+    by_channel = channel_quantization(b, node) if target is None else None
+    if by_channel is not None:
+        _quantize_channels(b, node, *by_channel)
+        return
     if target is None:
         raise unsupported(
             node,
-            "Its scale is computed at run time, lies along an axis, or its result is not int8 or uint8.",
-            "Quantize activations per tensor to int8.",
+            "Its scale is computed at run time, lies along another axis than the channels', its zero points differ, or "
+            "its result is not int8 or uint8.",
+            "Quantize activations to int8, per tensor or per channel with one zero point.",
         )
     shape = b.shape(result)
     source = b.integers(value) if not b.is_real(value) else None
@@ -44,9 +49,23 @@ def quantize(b: Builder, node: ir.Node) -> None:
         tensor = b.tensor(value)
         made = b.integer_output(result, *target, shape)
         inputs = (tensor, *_numbers(b, node, *target))
-        params = {"outer": 1, "channels": 1, "inner": math.prod(shape), "low": -128, "high": 127}
+        params = {**conversion_params(shape, 1, 1), "low": -128, "high": 127}
         b.emit("quantize_int8", (node,), inputs, (made.tensor,), params)
     b.set_quantized(result, made)
+
+
+def _quantize_channels(b: Builder, node: ir.Node, scales: np.ndarray, zero_point: int) -> None:
+    """From float32 to int8 with a scale a channel."""
+    result = node.outputs[0]
+    tensor, made = b.tensor(required(node, 0)), b.channel_output(result, scales, zero_point)
+    inputs = (
+        tensor,
+        b.constant(f"{node.name}.scale", scales),
+        b.constant(f"{node.name}.zero_point", np.full(scales.size, zero_point, np.int32)),
+    )
+    params = {**conversion_params(b.shape(result), 1, scales.size), "low": -128, "high": 127}
+    b.emit("quantize_int8", (node,), inputs, (made,), params)
+    b.alias(result, made)
 
 
 def dequantize(b: Builder, node: ir.Node) -> None:
@@ -66,16 +85,15 @@ def dequantize(b: Builder, node: ir.Node) -> None:
         number = int(zero.reshape(())) - (128 if element == "uint8" else 0)
         b.set_integers(result, Integers(_as_int8(b, node, value), np.float32(scale.reshape(())), number))
         return
+    by_channel = b.channel_parameters(node) if element == "int8" else None
+    if by_channel is not None:
+        b.set_by_channel(result, ChannelIntegers(b.tensor(value), *by_channel))
+        return
     shape = b.shape(value)
     axis = node.attributes.get_int("axis", 1) % max(len(shape), 1)
     if scale.size != 1 and (scale.ndim != 1 or "block_size" in node.attributes):
         raise unsupported(node, "Its scales lie in blocks.", "Use one scale for a tensor or for a channel.")
-    channels = scale.size
-    params = {
-        "outer": math.prod(shape[:axis]) if channels > 1 else 1,
-        "channels": channels,
-        "inner": math.prod(shape[axis + 1 :]) if channels > 1 else math.prod(shape),
-    }
+    params = conversion_params(shape, axis, scale.size)
     inputs = (
         b.tensor(value),
         b.constant(f"{node.name}.scale", scale.reshape(-1).astype(np.float32)),

@@ -98,6 +98,6 @@ def test_planted_rounding_down_is_seen(tmp_path: Path, monkeypatch: pytest.Monke
         output = np.zeros(1, np.int8)
         arrays = [np.zeros(1, np.int8), np.zeros((1, 1, 16, 2), np.int8), *np.array([[3], [1 << 30], [31]], np.int32)]
         params = {"rows": 1, "columns": 1, "depth": 1, "block": 16, "low": -128, "high": 127}
-        library.call("gemm_int8", params, [*arrays, None, output, np.zeros(2, np.int16)])
+        library.call("gemm_int8", params, [*arrays, *[None] * 3, output, np.zeros(2, np.int16)])
         outputs.append(int(output[0]))
     assert outputs == [2, 1]

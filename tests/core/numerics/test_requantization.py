@@ -26,7 +26,7 @@ def requantized(total: int, multiplier: int, shift: int, zero_point: int) -> int
         np.array([total], np.int32),
         np.array([multiplier], np.int32),
         np.array([shift], np.int32),
-        None,
+        *[None] * 3,
         output,
         scratch,
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import kernel_harness
 import numpy as np
 import pytest
+from channel_cases import CHANNEL_CASES
 from half_cases import half_cases, in_format
 from operator_cases import FLOAT_CASES, WHERE_BOOL
 from packed_cases import packed_cases
@@ -55,7 +56,7 @@ def _calls_of(lowered: Lowered, tensors: dict[str, np.ndarray]) -> CALLS:
 def calls() -> CALLS:
     """Every step of every case."""
     found: CALLS = []
-    for case in (*FLOAT_CASES, WHERE_BOOL, *EXACT_CASES, *TABLE_CASES):
+    for case in (*FLOAT_CASES, WHERE_BOOL, *EXACT_CASES, *TABLE_CASES, *CHANNEL_CASES):
         lowered = lower(case.model())
         with np.errstate(all="ignore"):
             found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))

@@ -43,7 +43,10 @@ def test_structs_are_laid_out_as_in_cpp() -> None:
 def test_roles_and_types() -> None:
     conv = signature("conv2d_int8")
     assert (conv.header, conv.function, conv.params_struct) == ("conv2d.hpp", "mi::conv2d_int8", "mi::Conv2dParams")
-    assert [a.name for a in conv.inputs] == ["input", "weights", "bias", "multiplier", "shift", "table"]
+    assert [a.name for a in conv.inputs] == [
+        *("input", "weights", "bias", "multiplier", "shift", "table"),
+        *("curve_multiplier", "curve_shift"),
+    ]
     assert [(a.name, a.c_type) for a in conv.outputs] == [("output", "int8_t")]
     assert (conv.arguments[-1].role, conv.arguments[-1].c_type) == ("scratch", "int16_t")
     assert (conv.in_place, conv.is_view) == ((), False)
