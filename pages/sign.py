@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from metainfer_core.policy.ruleset import ruleset_digest
 from studio.action_words import kind_words
 from studio.buildable import Checked, asked, draw_checked
 from studio.choices import choose_subject, review_or_why_not
+from studio.demo_mode import demo_mode
 from studio.dropped_file import what_it_is
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
@@ -22,6 +24,7 @@ from studio.markup import draw, draw_style
 from studio.plain_words import error_words, plain_words
 from studio.policies import Review, Subject, reviewed
 from studio.session import person
+from studio.sign_demo import draw_demo, signs_here
 from studio.signing_view import (
     approvals_by_person,
     blocking,
@@ -52,13 +55,17 @@ def main() -> None:
     review = review_or_why_not(found)
     if review is None:
         return
+    is_demo = signs_here(review.trust)
     left, right = st.columns([1, 1], gap="large")
     with left:
         checked = asked(found, review, person())
         _state(found, review, checked)
         _what(found, review)
     with right:
-        _how(found, review, checked)
+        if is_demo:
+            draw_demo(found, review, checked)
+        with st.expander(text("demo_real")) if is_demo else contextlib.nullcontext():
+            _how(found, review, checked)
         _take_in(found, review)
         _bundles(found, review)
     _watch(found, review)
@@ -155,7 +162,7 @@ def _take_in(found: Subject, review: Review) -> None:
             st.warning(text("dropped_key_then"), icon=":material/key_off:")
         return
     try:
-        inspection = inspect(data, found, review.trust, given.name)
+        inspection = inspect(data, found, review.trust, given.name, demo_mode())
         if inspection.verified is None:
             draw("bundle", name=given.name, bytes=len(data), verified=None, reasons=inspection.reasons)
             return
@@ -182,7 +189,7 @@ def _bundle(found: Subject, review: Review, path: Path) -> None:
     name = _name(path)
     try:
         data = read_bytes(path, "bundle", ENVELOPE_LIMIT_BYTES)
-        inspection = inspect(data, found, review.trust, name)
+        inspection = inspect(data, found, review.trust, name, demo_mode())
     except MetaInferError as error:
         st.error(error_words(error))
         return
@@ -191,7 +198,7 @@ def _bundle(found: Subject, review: Review, path: Path) -> None:
         text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:", on_click="ignore"
     )
     if inspection.verified is not None and found.model is not None and found.spec is not None:
-        _compile(found, path)
+        _compile(found, path, inspection.verified.is_demo)
     job_list(("compile",), (name,), limit=1)
     package = folder_for("package") / f"{path.stem}.bin"
     if package.is_file():
@@ -201,7 +208,7 @@ def _bundle(found: Subject, review: Review, path: Path) -> None:
         )  # fmt: skip
 
 
-def _compile(found: Subject, bundle: Path) -> None:
+def _compile(found: Subject, bundle: Path, is_demo: bool) -> None:
     name = _name(bundle)
     targets = [each.name for each in backends()]
     data_names = [_name(path) for path in files_of("data")]
@@ -217,7 +224,8 @@ def _compile(found: Subject, bundle: Path) -> None:
         st.caption(text("compile_busy"))
     if pressed:
         output = folder_for("package") / f"{bundle.stem}.bin"
-        arguments = compile_arguments(found, bundle, target, workspace_folder() / chosen if chosen else None, output)
+        data = workspace_folder() / chosen if chosen else None
+        arguments = compile_arguments(found, bundle, target, data, output, is_demo)
         title = text("compile_title", bundle=bundle.name, target=target)
         start(Order(kind="compile", title=title, arguments=arguments, subject=name, actor=person()))
         st.rerun()

@@ -11,8 +11,12 @@ from typing import Annotated
 import typer
 
 from hwdoc_ingest.sample.command import sample_files
+from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
+from review_store.demo import refuse_demo
+from review_store.workspace import trust_path
+from studio.demo_mode import set_demo_mode
 from studio.replicas import WORKERS, announce, warnings
 from studio.uploads import UPLOAD_LIMIT_MEGABYTES
 from studio.window import browser, show
@@ -35,6 +39,13 @@ def commands(app: typer.Typer) -> None:
         window: Annotated[
             bool, typer.Option("--window", help="Show it in a window of its own; closing that ends the studio.")
         ] = False,
+        demo: Annotated[
+            bool,
+            typer.Option(
+                "--demo",
+                help="For a first look: sign with keys of the studio's own. It is marked, and counts nowhere else.",
+            ),
+        ] = False,
     ) -> None:
         """Start the studio in the browser."""
         if not APP.is_file():
@@ -44,6 +55,9 @@ def commands(app: typer.Typer) -> None:
         program = browser() if window else ""
         _require_free(port)
         choose_workspace(workspace)
+        set_demo_mode(demo)
+        if demo:
+            refuse_demo(read_trust(trust_path(workspace)), str(trust_path(workspace)))
         if with_sample:
             lay_out_sample(workspace)
         for warning in warnings(announce(port), os.environ):

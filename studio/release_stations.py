@@ -21,7 +21,9 @@ from review_store.decide import current_state
 from review_store.log import DATABASE, EventLog
 from review_store.state import ReviewState, fold, reviewed_policy
 from review_store.workspace import trust_path
+from studio.demo_mode import demo_mode
 from studio.jobs import Job
+from studio.signing_view import releasers
 from studio.station import State, Station
 from studio.texts import text
 from studio.workspace import WorkspaceFile
@@ -85,7 +87,7 @@ def release_stations(release: Release, policy_file: WorkspaceFile | None, policy
 def _bundle(name: str, path: Path, trust: TrustFile) -> Bundle:
     try:
         data = read_bytes(path, "bundle")
-        found = inspect_bundle(data, trust, time_text(datetime.now(UTC)), source=name)
+        found = inspect_bundle(data, trust, time_text(datetime.now(UTC)), source=name, demo_allowed=demo_mode())
     except MetaInferError as error:
         return Bundle(name, "", None, error.what)
     return Bundle(name, sha256(data), found.verified, found.reasons[0].what if found.reasons else "")
@@ -135,7 +137,8 @@ def _signed(
         return Station("signed", word, sentence, "sign", parameters)
 
     if same is not None and not open_now:
-        return station("done", text("station_signed_done", file=same.name)), same
+        is_demo = same.verified is not None and same.verified.is_demo
+        return station("done", text("station_signed_demo" if is_demo else "station_signed_done", file=same.name)), same
     if trusted and open_now:
         return station("blocked", text("station_signed_reopened", file=trusted[-1].name, count=open_now)), None
     if open_now:
@@ -144,7 +147,7 @@ def _signed(
         return station("blocked", text("station_trust_broken")), None
     if trusted:
         return station("next", text("station_signed_stale", file=trusted[-1].name)), None
-    if not any("releaser" in person.roles for person in release.trust.people):
+    if not releasers(release.trust) and not demo_mode():
         return station("next", text("station_signed_nobody")), None
     refused = [each for each in release.bundles if each.verified is None and _about(each.name, parameters["policy"])]
     if refused:

@@ -37,8 +37,12 @@ def blocking(state: ReviewState) -> tuple[Blocking, ...]:
 
 
 def releasers(trust: TrustFile) -> tuple[str, ...]:
-    """People who may sign the whole."""
-    return tuple(person.id for person in trust.people if "releaser" in person.roles)
+    """People who may sign the whole with a key of their own."""
+    return tuple(
+        person.id
+        for person in trust.people
+        if "releaser" in person.roles and not (person.keys and all(key.demo for key in person.keys))
+    )
 
 
 def approvals_by_person(state: ReviewState) -> Counter[str]:
@@ -94,21 +98,24 @@ def key_commands(person: str) -> tuple[str, str]:
     return _in_lines([*program(), "keys", "new", who]), _in_lines(trust)
 
 
-def inspect(data: bytes, found: Subject, trust: TrustFile, source: str) -> Inspection:
+def inspect(data: bytes, found: Subject, trust: TrustFile, source: str, demo_allowed: bool) -> Inspection:
     """All checks of a bundle against this policy's model and spec; raises InputError where it is none at all."""
     chip = found.spec.spec.name if found.spec else None
     expected = Expected(found.policy.model_digest, found.policy.spec_digest, ruleset_digest(), chip=chip)
     seen = read_seen(seen_file(trust_path(workspace_folder())))
-    return inspect_bundle(data, trust, now(), expected, seen, source)
+    return inspect_bundle(data, trust, now(), expected, seen, source, demo_allowed)
 
 
-def compile_arguments(found: Subject, bundle: Path, target: str, data: Path | None, output: Path) -> tuple[str, ...]:
+def compile_arguments(
+    found: Subject, bundle: Path, target: str, data: Path | None, output: Path, is_demo: bool
+) -> tuple[str, ...]:
     """The command that builds a package from a bundle."""
     words: list[object] = ["compile", "--model", found.model, "--policy", bundle, "--target", target]
     words += ["--hw-spec", found.spec.reference if found.spec else "", "--trust", trust_path(workspace_folder())]
     for shape in bound_shapes(found.policy):
         words += ["--input-shape", shape]
     words += ["--eval", data] if data else []
+    words += ["--allow-demo"] if is_demo else []
     return tuple(str(word) for word in (*words, "--output", output))
 
 

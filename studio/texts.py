@@ -127,6 +127,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "station_signed": {"en": "Signed"},
     "station_signed_blocked": {"en": "Every action must be approved first."},
     "station_signed_done": {"en": "{file} is signed and trusted."},
+    "station_signed_demo": {"en": "{file} is signed, as a demo."},
     "station_signed_nobody": {"en": "Every action is approved, but nobody may sign here yet: make a key and trust it."},
     "station_signed_refused": {"en": "{file} is not trusted: {why}"},
     "station_signed_reopened": {

@@ -246,6 +246,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "record_hint": {"en": "{count} events about this policy, each with who and when."},
     "record_open": {"en": "Record"},
     # Sign
+    "bundle_demo": {"en": "A demo. Outside of this studio it is refused."},
     "bundle_refused": {"en": "Not trusted. It is not built from."},
     "bundle_report": {"en": "Open its build report"},
     "bundle_save": {"en": "Download"},
@@ -256,6 +257,15 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "compile_start": {"en": "Compile it"},
     "compile_target": {"en": "Target"},
     "compile_title": {"en": "Compiling {bundle} for {target}"},
+    "demo_banner": {
+        "en": "**Demo mode.** This studio signs for you, with keys of its own. That proves nothing about who approved "
+        "what: the bundle is marked as a demo, and `verify` and `compile` refuse it everywhere unless asked for one."
+    },
+    "demo_how": {"en": "Sign as a demo"},
+    "demo_hint": {"en": "It signs as **{person}**, and for everybody else who approved here. No key is needed."},
+    "demo_not_ready": {"en": "Possible once every action is approved, all of it can be built, and your name is known."},
+    "demo_real": {"en": "How it is signed for real"},
+    "demo_sign": {"en": "Sign this demo"},
     "sign_blocked": {"en": "{count} of {total} {total:action|actions} {count:blocks|block} signing."},
     "sign_bound": {"en": "Bound to exactly"},
     "sign_bundles": {"en": "Signed bundles"},

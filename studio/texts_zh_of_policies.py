@@ -211,6 +211,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "record_hint": "关于此策略的 {count} 个事件，均注明人和时间。",
     "record_open": "记录",
     # Sign
+    "bundle_demo": "演示。在此工作室之外不被接受。",
     "bundle_refused": "不受信任，不会据此构建。",
     "bundle_report": "打开其构建报告",
     "bundle_save": "下载",
@@ -221,6 +222,13 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "compile_start": "编译",
     "compile_target": "目标平台",
     "compile_title": "正在为 {target} 编译 {bundle}",
+    "demo_banner": "**演示模式**：此工作室用自己的密钥代您签名，不能证明谁批准了什么：签名包带有演示标记，"
+    "除非明确要求，`verify` 和 `compile` 在任何地方都会拒绝它。",
+    "demo_how": "作为演示签名",
+    "demo_hint": "它以 **{person}** 的名义签名，并代在此批准过的其他人签名。无需密钥。",
+    "demo_not_ready": "全部动作均已批准、可以一起构建且知道您的名字之后才能签名。",
+    "demo_real": "正式签名的方法",
+    "demo_sign": "为此演示签名",
     "sign_blocked": "{total} 个动作中有 {count} 个阻碍签名。",
     "sign_bound": "严格绑定于",
     "sign_bundles": "签名包",

@@ -13,6 +13,7 @@ import ast
 import contextlib
 import inspect
 import io
+import json
 import os
 import sys
 import typing
@@ -28,6 +29,9 @@ from hwdoc_ingest.fields import FIELDS
 from metainfer_core import errors
 from metainfer_core.actions.action import ActionKind, Obligation
 from metainfer_core.actions.catalog import KINDS
+from metainfer_core.bundle.schema import signed_schema
+from metainfer_core.bundle.statement import APPROVAL_TYPE, RELEASE_TYPE, ApprovalPredicate, ReleasePredicate
+from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.cli import build_app, validator
 from metainfer_core.codegen.catalog import BACKENDS
 from metainfer_core.files import write_bytes
@@ -35,6 +39,7 @@ from metainfer_core.numerics.signatures import SIGNATURES, Signature
 from metainfer_core.spec.error_classes import CLASSES
 from metainfer_core.spec.field_shapes import SPEC, Shape
 from metainfer_core.spec.quantities import key_unit
+from metainfer_core.values import Value
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -339,6 +344,32 @@ def _default(default: object) -> str:
     return "required" if default is PydanticUndefined else f"`{default}`"
 
 
+def signed_formats_page() -> Iterator[str]:
+    yield "# What is signed"
+    yield (
+        "A bundle and a reviewer's approval are [DSSE](https://github.com/secure-systems-lab/dsse) envelopes over an "
+        "[in-toto](https://github.com/in-toto/attestation) statement, in canonical JSON (RFC 8785). Each bundle holds "
+        "the approvals that it rests on, and the policy: whoever builds acts on nothing else. The schemas tell form "
+        "alone; `meta-infer verify` tells whether it is trusted."
+    )
+    for name, (title, kind) in SIGNED.items():
+        yield f"## {title}"
+        yield f"{_line(kind.__doc__ or '')} [JSON Schema](signed_{name}.schema.json)"
+        rows = [
+            f"| `{field.alias or key}` | {_line(field.description or '').replace('|', chr(92) + '|')} |"
+            for key, field in kind.model_fields.items()
+        ]
+        yield "\n".join(["| field | meaning |", "|---|---|", *rows])
+
+
+SIGNED: dict[str, tuple[str, type[Value]]] = {
+    "release": (f"Release: predicate `{RELEASE_TYPE}`", ReleasePredicate),
+    "approval": (f"Approval: predicate `{APPROVAL_TYPE}`", ApprovalPredicate),
+    "trust": ("Trust file", TrustFile),
+}
+"""Name of a signed format to its title, and the class whose fields are told."""
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "commands.md": commands_page,
     "action_kinds.md": action_kinds_page,
@@ -349,10 +380,16 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "validator.md": validator_page,
     "ingest_fields.md": ingest_fields_page,
     "chips.md": chips_page,
+    "signed_formats.md": signed_formats_page,
 }
 
 
+SCHEMAS = {f"signed_{name}.schema.json": name for name in SIGNED}
+
+
 def page_text(name: str) -> str:
+    if name in SCHEMAS:
+        return json.dumps(signed_schema(SCHEMAS[name]), indent=1, ensure_ascii=False) + "\n"
     title, *rest = PAGES[name]()
     return "\n\n".join([title, NOTE, *rest]) + "\n"
 
@@ -362,7 +399,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="Write nothing; exit status 1 where a page is stale.")
     arguments = parser.parse_args()
     stale = []
-    for name in PAGES:
+    for name in (*PAGES, *SCHEMAS):
         path, text = REFERENCE / name, page_text(name)
         if path.is_file() and path.read_text() == text:
             continue
@@ -372,7 +409,11 @@ def main() -> int:
     if arguments.check and stale:
         print(f"Not as the code says: {', '.join(stale)}. Run `make docs`.")
         return 1
-    print("\n".join(f"{'written' if name in stale else 'unchanged'}: docs/reference/{name}" for name in PAGES))
+    print(
+        "\n".join(
+            f"{'written' if name in stale else 'unchanged'}: docs/reference/{name}" for name in (*PAGES, *SCHEMAS)
+        )
+    )
     return 0
 
 

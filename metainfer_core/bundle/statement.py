@@ -66,13 +66,19 @@ class ApprovalPredicate(Value):
     """Who approves which actions under which rules."""
 
     format: Literal["metainfer.approval/1"] = "metainfer.approval/1"
+    """Name and version of this format."""
     person: PersonId
+    """Who approves, as the trust file names them."""
     tool_version: str
+    """Of the meta-infer that signed."""
     ruleset_digest: Digest | None = None
+    """Of the rules that the actions were proposed by."""
     at: Time
+    """When it was signed, by the signer's clock."""
     demo: Mark = None
     """A studio in demo mode signed it, in the name of whoever sat there."""
     actions: tuple[ApprovedAction, ...]
+    """What they stand behind, each bound by its digest."""
 
 
 class ApprovalStatement(Value):
@@ -119,12 +125,17 @@ class ReleasePredicate(Value):
     """The reviewed policy, and everything that makes it trusted."""
 
     format: Literal["metainfer.release/1"] = "metainfer.release/1"
+    """Name and version of this format."""
     tool_version: str
+    """Of the meta-infer that signed."""
     ruleset_digest: Digest | None = None
+    """Of the rules that the policy was made by."""
     serial: Annotated[int, pydantic.Field(ge=1)]
     """Rises with every release of one lineage."""
     created: Time
+    """From when it is valid."""
     expires: Time
+    """Until when it is valid."""
     chip: str = ""
     """Name of the chip that the spec describes."""
     audience: tuple[str, ...] = ()
@@ -132,10 +143,13 @@ class ReleasePredicate(Value):
     demo: Mark = None
     """Signed throughout by a studio in demo mode: it proves nothing about who approved, and is refused unless asked."""
     policy: Policy
+    """As it was reviewed, with all overrides: what is built."""
     actions: tuple[SignedAction, ...]
+    """Each action of the policy, in its order: its digest, its authors, and its override."""
     approvals: tuple[JsonMap, ...]
     """Each reviewer's own signed `ApprovalStatement`, as a DSSE envelope."""
     review_log: LogHead
+    """Where the record of the review stood."""
 
 
 class ReleaseStatement(Value):

@@ -44,7 +44,11 @@ def _only_true(mark: bool) -> bool:
 
 Mark = Annotated[bool, pydantic.AfterValidator(_only_true), pydantic.WithJsonSchema({"const": True})] | None
 """A mark that stands there or does not: it has one spelling, and files without it keep their digests."""
-Time = Annotated[str, pydantic.AfterValidator(_whole_second_utc)]
+Time = Annotated[
+    str,
+    pydantic.AfterValidator(_whole_second_utc),
+    pydantic.WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"}),
+]
 """RFC 3339 in UTC and whole seconds, such as `2026-11-29T12:00:00Z`: text order is time order."""
 
 
@@ -172,10 +176,13 @@ class TrustFile(Value):
     """Whose signature counts. No person and no key can stand in it twice."""
 
     format: Literal["metainfer.trust/1"] = "metainfer.trust/1"
+    """Name and version of this format."""
     version: Annotated[int, pydantic.Field(ge=1)] = 1
     """Rises with every change."""
     people: tuple[Person, ...] = ()
+    """Whose signatures count, by which keys and as what."""
     quorum: Quorum = Quorum()
+    """How many people must stand behind an action, by its risk, and behind the whole."""
     authors_may_approve: bool = True
     """Whether who wrote a policy or an override counts among its reviewers. Bundles made so say it."""
     comments_block: bool = False
