@@ -24,7 +24,7 @@ REPLACING = ("decompose", "split", "merge_siblings")
 """Kinds that put new nodes in the place of some; the names of the pieces begin with the first one's name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
-FORMS = ("", ".quantized", ".dequantized")
+FORMS = ("", ".quantized", ".dequantized", ".int8")
 """What a tensor's name may end in when it is stored in another form."""
 SCALE_TOLERANCE = 0.02
 MOVEMENTS = ("view", "copy_", "gather_")

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Integers, conversion_params
 from metainfer_core.numerics.lowering.endings import channel_quantization, quantization
 from metainfer_core.numerics.lowering.int16 import dequantize_wide, quantize_wide
-from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
+from metainfer_core.numerics.lowering.model_reader import MEMORY, optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 
 
@@ -112,7 +112,7 @@ def _as_int8(b: Builder, node: ir.Node, value: ir.Value) -> str:
     tensor = b.tensor(value)
     if b.element_type(value) == "int8":
         return tensor
-    name = b.declare(f"{value.name}.int8", "int8", b.shape(value))
+    name = b.declare(f"{value.name}.int8", "int8", b.shape(value), memory=value.metadata_props.get(MEMORY))
     b.shift_by_128((node,), tensor, name)
     return name
 
