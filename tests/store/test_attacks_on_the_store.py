@@ -2,11 +2,13 @@
 
 import json
 import multiprocessing
+import os
 import sqlite3
 import sys
 import threading
 from pathlib import Path
 
+import onnx.parser
 import pytest
 import typer
 from review_maker import (
@@ -33,8 +35,9 @@ from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
 from metainfer_core.cli import console, trust_commands
 from metainfer_core.errors import InputError, NotTrustedError
+from metainfer_core.policy.policy import Policy
 from review_store.check_log import check_log
-from review_store.events import Released
+from review_store.events import Released, SignedApproval
 from review_store.keys import read_key, write_key
 from review_store.log import EventLog
 from review_store.migrations import guards
@@ -78,20 +81,29 @@ def test_attack_39_stolen_session_approves_in_anothers_name(log):
     assert released(log).verified.reviewers[CONV_0] == ("bob",)
 
 
-def test_attack_40_row_changed_in_the_database(log):
+def test_attack_40_row_changed_in_the_database(log, monkeypatch, capsys):
     """An approval that was made another's carries no signature of theirs; a signed one that was edited carries none."""
     approve_all(log, POLICY, "mallory")
     forge(log, """UPDATE event SET body = replace(body, '"mallory"', '"bob"')""")
     assert set(words(log, POLICY).values()) == {"approved"}
     assert refused(log) == "missing_approval"
     assert check_log(log)[0].seq == 1
+    (log.path.parent / "trust.json").write_bytes(TRUST.to_json())
+    status, told = run(monkeypatch, capsys, "review", "check", "--workspace", log.path.parent)
+    assert status == 1
+    assert told.splitlines()[0].startswith("Event 1 ")
 
 
 def test_attack_40_signed_approval_edited_in_the_database(log):
     approve_all(log, POLICY, "bob")
     sign_approvals(log, POLICY, TRUST, private_key("bob"), AT)
+    assert released(log).verified.reviewers[CONV_0] == ("bob",)  # so what follows is refused for the edit alone
+    signed = next(each.seq for each in log.records() if isinstance(each.event, SignedApproval))
     forge(log, """UPDATE event SET body = replace(body, '"payload":"ey', '"payload":"fy')""")
-    assert refused(log) == "missing_approval"
+    with pytest.raises(NotTrustedError) as refusal:
+        released(log)
+    assert refusal.value.check == "missing_approval"
+    assert min(fault.seq for fault in check_log(log) if fault.seq) == signed
 
 
 @pytest.mark.parametrize(
@@ -187,17 +199,22 @@ def secrets(log, tmp_path):
 
 
 def verify(monkeypatch, capsys, *words_given):
+    return run(monkeypatch, capsys, "verify", *words_given)
+
+
+def run(monkeypatch, capsys, *words_given):
+    """Exit status of a command, and all that it said."""
     app = typer.Typer()
     trust_commands.commands(app)
     review_store.cli.commands(app)
-    monkeypatch.setattr(sys, "argv", ["meta-infer", "verify", *map(str, words_given)])
+    monkeypatch.setattr(sys, "argv", ["meta-infer", *map(str, words_given)])
     with pytest.raises(SystemExit) as end:
         console.run(app)
     told = capsys.readouterr()
     return end.value.code, told.out + told.err
 
 
-def test_attack_47_messages_tell_no_secret(secrets, tmp_path, monkeypatch, capsys):
+def test_attack_47_messages_tell_no_secret(log, secrets, tmp_path, monkeypatch, capsys):
     told = []
     key = tmp_path / "ada.key"
     bundle, trust = tmp_path / "net.bundle", tmp_path / "trust.json"
@@ -213,8 +230,39 @@ def test_attack_47_messages_tell_no_secret(secrets, tmp_path, monkeypatch, capsy
         read_key(key, "correct horse battery")
     told.append(str(refusal.value))
     told.append(repr(private_key("ada")))
+    key.chmod(0o600)
+    net = '<ir_version: 10, opset_import: ["": 21]> net (float[1,4] x) => (float[1,4] y) {y = Relu(x)}'
+    (tmp_path / "net.onnx").write_bytes(onnx.parser.parse_model(net).SerializeToString())
+    (tmp_path / "net.policy").write_bytes(Policy(actions=(), name="net").to_json())
+    unlocking = []
+    for passphrase in (b"wrong horse battery", b"correct horse battery"):
+        given = ["--model", tmp_path / "net.onnx", "--hw-spec", "rk3588", "--key", key, "--workspace", log.path.parent]
+        words = ["sign", tmp_path / "net.policy", *given, "--output", tmp_path / "out.bundle"]
+        unlocking.append(with_passphrase(monkeypatch, capsys, passphrase, *words))
+        words = ["keys", "new", "eve", "--keys", tmp_path / f"keys of {passphrase[:5].decode()}"]
+        told.append(with_passphrase(monkeypatch, capsys, passphrase, *words, "--json"))
+    told += unlocking
+    assert "cannot be unlocked" in unlocking[0]
+    assert "does not stand in the trust file" in unlocking[1]
+    assert "eve.pub" in told[-3]
     for text in told:
         assert not [secret for secret in secrets if secret in text], text
+    raw = private_key("ada").key.private_bytes_raw()
+    for path in (each for each in tmp_path.rglob("*") if each.is_file() and each != key):
+        kept = path.read_bytes()
+        assert not [secret for secret in secrets if secret.encode() in kept], path
+        assert raw not in kept, path
+
+
+def with_passphrase(monkeypatch, capsys, passphrase, *words):
+    """What a command says that reads its passphrase from a descriptor."""
+    read, write = os.pipe()
+    os.write(write, passphrase + b"\n")
+    os.close(write)
+    try:
+        return run(monkeypatch, capsys, *words, "--passphrase-fd", read)[1]
+    finally:
+        os.close(read)
 
 
 def test_attack_48_exit_statuses_are_distinct_and_documented(log, secrets, tmp_path, monkeypatch, capsys):

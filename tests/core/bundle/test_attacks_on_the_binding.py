@@ -213,8 +213,20 @@ def test_attack_28_external_data_that_is_a_link(tmp_path):
     path = write_net(tmp_path, location="w.bin")
     (tmp_path / "w.bin").rename(tmp_path / "elsewhere.bin")
     (tmp_path / "w.bin").symlink_to(tmp_path / "elsewhere.bin")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="symbolic link") as refusal:
         load_model(path)
+    assert refusal.value.exit_status == 2
+
+
+def test_attack_28_external_data_in_a_folder_that_is_a_link(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "outside").mkdir()
+    path = write_net(tmp_path / "inner", location="sub/w.bin")
+    (tmp_path / "inner" / "w.bin").rename(tmp_path / "outside" / "w.bin")
+    (tmp_path / "inner" / "sub").symlink_to(tmp_path / "outside")
+    with pytest.raises(InputError, match="link") as refusal:
+        load_model(path)
+    assert refusal.value.exit_status == 2
 
 
 def test_attack_29_file_beside_the_model_that_is_not_part_of_it(tmp_path):
@@ -233,9 +245,10 @@ def test_attack_29_file_beside_the_model_that_is_not_part_of_it(tmp_path):
     assert checks(data, expected=for_model(path)) == ["wrong_model"]
 
 
-def test_attack_30_model_replaced_between_check_and_compile(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("location", [None, "w.bin"], ids=["one file", "external data"])
+def test_attack_30_model_replaced_between_check_and_compile(tmp_path, monkeypatch, capsys, location):
     """The file is exchanged right after its digest was checked: what was read last is what must have been signed."""
-    path = write_net(tmp_path)
+    path = write_net(tmp_path, location=location)
     digest = load_model(path).digest
     chip = {
         "name": "chip",
@@ -254,7 +267,7 @@ def test_attack_30_model_replaced_between_check_and_compile(tmp_path, monkeypatc
     prepare = pipeline.prepare
 
     def exchanged(*arguments, **more):
-        write_net(tmp_path, seed=1)
+        write_net(tmp_path, seed=1, location=location)
         return prepare(*arguments, **more)
 
     monkeypatch.setattr(pipeline, "prepare", exchanged)
@@ -268,6 +281,21 @@ def test_attack_30_model_replaced_between_check_and_compile(tmp_path, monkeypatc
     assert end.value.code == NotTrustedError.exit_status == 3
     assert json.loads(capsys.readouterr().out)["error"]["check"] == "wrong_model"
     assert not (tmp_path / "net.bin").exists()
+
+
+@pytest.mark.parametrize("location", [None, "w.bin"], ids=["one file", "external data"])
+def test_attack_30_model_replaced_after_it_was_read(tmp_path, location):
+    """Nothing is read a second time: what is built is what the digest was made of."""
+    path = write_net(tmp_path, location=location)
+    prepared = pipeline.prepare(path)
+    before = {name: value.const_value.numpy().copy() for name, value in prepared.model.graph.initializers.items()}
+    write_net(tmp_path, seed=1, location=location)
+    if location is not None:
+        (tmp_path / location).write_bytes(bytes(64))
+    assert before
+    for name, value in prepared.model.graph.initializers.items():
+        assert np.array_equal(value.const_value.numpy(), before[name])
+    assert prepared.digest != load_model(path).digest
 
 
 def test_override_that_expired_is_refused_and_one_that_holds_is_told():

@@ -17,6 +17,7 @@ from bundle_maker import (
     trust_file,
     trusted_key,
 )
+from command_rig import COMPILE, VERIFY, command, lay_out, signed
 
 from metainfer_core.bundle.envelope import Envelope, Signature, key_id, pre_authentication_encoding
 from metainfer_core.bundle.seen import Seen, read_seen, remember, seen_file, seen_name
@@ -66,6 +67,31 @@ def test_attack_31_older_bundle_replayed():
     assert checks(bundle(serial=2), seen=seen) == []
     assert checks(bundle(serial=2, chip="chip"), seen=seen) == ["downgrade"]  # another one under the same number
     assert checks(bundle(serial=3), seen=seen) == []
+
+
+def test_attack_31_older_bundle_given_to_the_compiler_after_a_newer_one(tmp_path, monkeypatch, capsys):
+    """The command itself remembers what it built, beside the trust file; `verify` looks there too."""
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trust.json").write_bytes(TRUST.to_json())
+    first, second = (signed(tmp_path, serial=serial) for serial in (1, 2))
+
+    def given(data, *words):
+        (tmp_path / "net.bundle").write_bytes(data)
+        return command(monkeypatch, capsys, *words, "--trust", "trust.json", "--json")
+
+    assert given(first, *VERIFY)[0] == 0
+    assert given(second, *COMPILE)[0] == 0
+    (tmp_path / "net.bin").unlink()
+    status, answer = given(first, *COMPILE)
+    assert (status, answer["error"]["check"]) == (3, "downgrade")
+    assert not (tmp_path / "net.bin").exists()
+    status, answer = given(first, *VERIFY)
+    assert (status, [each["check"] for each in answer["reasons"]]) == (3, ["downgrade"])
+    assert given(second, *VERIFY)[0] == 0
+    (tmp_path / "trust.seen.json").unlink()
+    status, answer = given(first, *COMPILE)
+    assert (status, answer["error"]["check"]) == (3, "downgrade")
 
 
 def test_attack_32_highest_number_there_is_then_recovery():
