@@ -60,12 +60,13 @@ def short_words(sentence: str, letters: int = 60) -> str:
 def plain_value(value: object) -> str:
     """A parameter as people read it: pairs of a mapping, both ends of a range."""
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {plain_value(item)}" for key, item in value.items())
+        return text("list_mark").join(f"{key}{text('colon')}{plain_value(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         parts = list(map(plain_value, value))
-        return (
-            " … ".join(parts)
-            if len(parts) == 2 and all(isinstance(each, float) for each in value)
-            else ", ".join(parts)
-        )
+        is_span = len(parts) == 2 and any(isinstance(each, float) for each in value) and not any(map(_is_word, value))
+        return " … ".join(parts) if is_span else ", ".join(parts)
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _is_word(value: object) -> bool:
+    return not isinstance(value, int | float)

@@ -24,7 +24,7 @@ from review_store.events import (
 )
 from review_store.log import Record
 from review_store.policy_diff import FieldChange
-from studio.action_words import parameter_words
+from studio.action_words import parameter_words, value_words
 from studio.figures import plain_value
 from studio.texts import text
 
@@ -103,7 +103,8 @@ def _did(event: Event, known: dict[int, Event]) -> str:
 
 def _parameters(override: Mapping[str, Any]) -> str:
     return ", ".join(
-        text("told_parameter", name=parameter_words(name), value=plain_value(value)) for name, value in override.items()
+        text("told_parameter", name=parameter_words(name), value=value_words(name, value))
+        for name, value in override.items()
     )
 
 
@@ -111,9 +112,9 @@ def _said(event: Event, known: dict[int, Event]) -> tuple[str, ...]:
     match event:
         case Approved(justification=Justification() as lines):
             return (
-                f"{text('form_why_allowed')}: {lines.why_allowed}",
-                f"{text('form_accuracy_effect')}: {lines.accuracy_effect}",
-                f"{text('form_fallback')}: {lines.fallback}",
+                f"{text('form_why_allowed')}{text('colon')}{lines.why_allowed}",
+                f"{text('form_accuracy_effect')}{text('colon')}{lines.accuracy_effect}",
+                f"{text('form_fallback')}{text('colon')}{lines.fallback}",
             )
         case Overridden():
             until = () if event.expires is None else (text("told_until", at=moment(event.expires)),)

@@ -16,7 +16,7 @@ TEXTS_ZH_OF_KEEPING: dict[str, str] = {
     "column_changed": "变化",
     "reapply_open": "将策略沿用到重新训练的权重",
     "reapply_hint": "若此模型与某个早先策略的模型图相同而权重不同：将重做相同的动作，并重新测量全部影响。审批继续进行；"
-    "所有批准起初均已过时。",
+    "所有批准起初均已失效。",
     "reapply_policy": "早先权重的策略",
     "reapply_start": "沿用",
     "reapply_title": "{policy} 沿用到 {model}",
