@@ -50,7 +50,7 @@ TEXTS_ZH_OF_GRAPHS: dict[str, str] = {
     "picture_bytes_of": "经由 {memory} 的字节",
     "picture_channel": "通道",
     "picture_channels": "各通道",
-    "picture_channels_none": "未测量。各通道的信噪比在构建包时测量：请编译已签名的包，或用 `meta-infer build` "
+    "picture_channels_none": "未测量。各通道的信噪比在构建部署包时测量：请编译签名包，或用 `meta-infer build` "
     "在本工作区构建开发包。",
     "picture_channels_says": "{node}（{precision}），{count} 个通道。"
     "最差的是第 {worst} 个：{ratio}；失效通道：{dead}。",
@@ -73,9 +73,9 @@ TEXTS_ZH_OF_GRAPHS: dict[str, str] = {
     "picture_pareto": "候选方案",
     "picture_pareto_none": "未保存：此策略的候选方案只有文字。请在“适配”中重新提出，以得到数值。",
     "picture_pareto_says": "所试候选方案中最好的 {shown} 个，共保存 {count} 个。越靠左上越好。",
-    "picture_planned_none": "尚未规划：为此模型和芯片构建包时才知道各张量的位置，"
+    "picture_planned_none": "尚未规划：为此模型和芯片构建部署包时才知道各张量的位置，"
     "可在“签名”中编译，或用 `meta-infer build`。",
-    "picture_planned_says": "最新的包使用 {memory} 的情况：峰值 {peak}，下界 {bound}，容量 {capacity}。",
+    "picture_planned_says": "最新的部署包使用 {memory} 的情况：峰值 {peak}，下界 {bound}，容量 {capacity}。",
     "picture_precision": "精度图",
     "picture_precision_before": "模型张量的类型；尚无针对它的策略。{counts}。",
     "picture_precision_says": "每个节点的计算精度，含人工改动。{counts}。",

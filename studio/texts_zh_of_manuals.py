@@ -173,9 +173,9 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "spec_clean": "校验器没有发现问题。",
     "spec_compare": "比较",
     "spec_matrix": "兼容性",
-    "spec_matrix_hint": "规格所述、人们遇到的问题,以及本工作区的包所证明的内容。"
-    "只有构建结果与批准内容一致时才会写出包。",
-    "spec_matrix_none": "尚无已知内容:规格没有列出算子,也没有为它构建的包。",
+    "spec_matrix_hint": "规格所述、人们遇到的问题，以及本工作区的部署包所证明的内容。"
+    "只有构建结果与批准内容一致时才会写出部署包。",
+    "spec_matrix_none": "尚无已知内容：规格没有列出算子，也没有为它构建的部署包。",
     "spec_verdict": "状态",
     "spec_verdict_fails": "失败",
     "spec_verdict_hurts": "有害",
