@@ -11,6 +11,7 @@ from pathlib import Path
 import onnx.parser
 import pytest
 import typer
+from forging import chain_anew, tamper
 from review_maker import (
     ACTIONS,
     AT,
@@ -40,7 +41,6 @@ from review_store.check_log import check_log
 from review_store.events import Released, SignedApproval
 from review_store.keys import read_key, write_key
 from review_store.log import EventLog
-from review_store.migrations import guards
 from review_store.signing import release, sign_approvals
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
@@ -58,18 +58,6 @@ def refused(log, **more):
     return refusal.value.check
 
 
-def forge(log, statements):
-    """What someone who can write the database does: guards off, edit, guards on."""
-    log.close()
-    with sqlite3.connect(log.path, isolation_level=None) as connection:
-        for name in guards():
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.executescript(statements)
-        for text in guards().values():
-            connection.execute(text)
-    connection.close()
-
-
 def test_attack_39_stolen_session_approves_in_anothers_name(log):
     """Who has the studio open as Bob can say what Bob would; without Bob's key it is worth nothing."""
     say(log, POLICY, "bob", [each.id for each in ACTIONS], "approve", justification=JUSTIFICATION)
@@ -84,7 +72,7 @@ def test_attack_39_stolen_session_approves_in_anothers_name(log):
 def test_attack_40_row_changed_in_the_database(log, monkeypatch, capsys):
     """An approval that was made another's carries no signature of theirs; a signed one that was edited carries none."""
     approve_all(log, POLICY, "mallory")
-    forge(log, """UPDATE event SET body = replace(body, '"mallory"', '"bob"')""")
+    tamper(log, """UPDATE event SET body = replace(body, '"mallory"', '"bob"')""")
     assert set(words(log, POLICY).values()) == {"approved"}
     assert refused(log) == "missing_approval"
     assert check_log(log)[0].seq == 1
@@ -99,7 +87,7 @@ def test_attack_40_signed_approval_edited_in_the_database(log):
     sign_approvals(log, POLICY, TRUST, private_key("bob"), AT)
     assert released(log).verified.reviewers[CONV_0] == ("bob",)  # so what follows is refused for the edit alone
     signed = next(each.seq for each in log.records() if isinstance(each.event, SignedApproval))
-    forge(log, """UPDATE event SET body = replace(body, '"payload":"ey', '"payload":"fy')""")
+    tamper(log, """UPDATE event SET body = replace(body, '"payload":"ey', '"payload":"fy')""")
     with pytest.raises(NotTrustedError) as refusal:
         released(log)
     assert refusal.value.check == "missing_approval"
@@ -120,9 +108,21 @@ def test_attack_41_chain_cut_forked_or_deleted(log, edit, first):
     for who in ("ada", "bob", "eve"):
         say(log, POLICY, who, CONV_0, "comment", reason=f"seen by {who}")
     assert check_log(log) == ()
-    forge(log, edit)
+    tamper(log, edit)
     faults = check_log(log)
     assert min(fault.seq for fault in faults if fault.seq) == first
+
+
+@pytest.mark.parametrize(("edit", "first"), [("", 3), ("DELETE FROM event WHERE seq = 3", 3)], ids=["fork", "hole"])
+def test_attack_41_by_someone_who_computes_every_hash_again(log, edit, first):
+    """The chain alone holds then; the checkpoints beside it tell."""
+    for who in ("ada", "bob", "eve"):
+        say(log, POLICY, who, CONV_0, "comment", reason=f"seen by {who}")
+    tamper(log, edit)
+    chain_anew(log, first, lambda body: body.replace("seen by", "read by"))
+    assert next(fault.seq for fault in check_log(log)) == first
+    log.checkpoints.write_bytes(log.head().to_json() + b"\n")
+    assert check_log(log) == ()  # who can write both is found out by what left the machine: see fault 26
 
 
 def test_attack_41_fork_is_refused_by_the_database_itself(log):

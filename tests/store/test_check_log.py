@@ -1,15 +1,13 @@
 """Every change of the record by other programs is found, with the number of the first event that it concerns."""
 
-import sqlite3
-
 import pytest
+from forging import chain_anew, tamper
 from review_maker import ADD_2, CONV_0, CONV_1, POLICY, TRUST, approve_all, private_key, say
 
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.errors import InputError
 from review_store.check_log import check_log
-from review_store.log import EventLog, chained_hash
-from review_store.migrations import guards
+from review_store.log import EventLog
 from review_store.signing import release
 
 EDITS = {
@@ -45,36 +43,6 @@ def full(log):
     assert log.head().seq == 6
     assert check_log(log) == ()
     return log
-
-
-def tamper(log, statements, drop=True):
-    """What someone with write access to the file can do: drop the guards, edit, put the guards back."""
-    log.close()
-    with sqlite3.connect(log.path, isolation_level=None) as connection:
-        for name in guards() if drop else ():
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.executescript(statements)
-        for text in guards().values() if drop else ():
-            connection.execute(text)
-    connection.close()
-
-
-def chain_anew(log, from_seq, edit):
-    """Rewrites bodies from `from_seq` on by `edit` and computes every hash again, as a careful forger would."""
-    log.close()
-    with sqlite3.connect(log.path, isolation_level=None) as connection:
-        for name in guards():
-            connection.execute(f"DROP TRIGGER {name}")
-        rows = connection.execute("SELECT seq, stream, body, prev FROM event ORDER BY seq").fetchall()
-        prev = next(row[3] for row in rows if row[0] == from_seq)
-        for seq, stream, body, _ in rows[from_seq - 1 :]:
-            body = edit(body)
-            hashed = chained_hash(seq, stream, body, prev)
-            connection.execute("UPDATE event SET body = ?, prev = ?, hash = ? WHERE seq = ?", (body, prev, hashed, seq))
-            prev = hashed
-        for text in guards().values():
-            connection.execute(text)
-    connection.close()
 
 
 @pytest.mark.parametrize("edit", EDITS)

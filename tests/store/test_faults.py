@@ -2,11 +2,14 @@
 
 import csv
 import io
+import json
+import os
 import random
 import subprocess
 import sys
 
 import pytest
+from forging import chain_anew, tamper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from review_maker import (
@@ -39,6 +42,7 @@ from review_store.decide import Decision, current_state, decide, low_risk_ids, u
 from review_store.log import Conflict, EventLog
 from review_store.review_text import record_text, records_csv, records_json_lines
 from review_store.signing import release
+from review_store.workspace import read_policy
 
 
 @pytest.mark.parametrize("changed", ["model_digest", "spec_digest", "ruleset_digest"])
@@ -62,6 +66,16 @@ def test_fault_03_nothing_is_outdated_when_only_the_writing_changed(log):
     again = Policy.from_plain(dict(reversed(plain.items())) | {"warnings": ["another"], "calibration": "moved.npz"})
     assert again.digest != POLICY.digest
     assert set(words(log, again).values()) == {"approved"}
+
+
+def test_fault_03_nothing_is_outdated_by_another_file(log, tmp_path):
+    """Written by another program, under another name, at another time."""
+    plain = {**POLICY.plain(), "actions": [dict(reversed(each.items())) for each in POLICY.plain()["actions"]]}
+    (tmp_path / "one.policy").write_bytes(POLICY.to_json())
+    (tmp_path / "another.policy").write_text(json.dumps(dict(reversed(plain.items())), indent=3) + "\n\n")
+    os.utime(tmp_path / "another.policy", (1, 1))
+    approve_all(log, read_policy(tmp_path / "one.policy"), "ada")
+    assert set(words(log, read_policy(tmp_path / "another.policy")).values()) == {"approved"}
 
 
 def test_fault_03_last_editor_does_not_count_and_others_stay_counted(log):
@@ -100,19 +114,24 @@ def test_fault_05_decision_about_a_row_that_changed_meanwhile_is_a_conflict(log)
 
 
 def test_fault_06_who_left_a_tab_open_loses_nobodys_work(log):
-    rng = random.Random(6)
+    """A hundred times two people look, in any order, and both save; whoever is late is shown what the other said."""
+    rng, said = random.Random(6), []
     for number in range(100):
-        open_tab = current_state(log, POLICY, TRUST)
-        say(log, POLICY, "bob", CONV_0, "comment", reason=f"bob {number}")
-        mine = Decision("ada", (CONV_0,), ("comment",), reason=f"ada {number}")
-        conflict = decide(log, open_tab, mine, AT, None)
+        tabs = {who: current_state(log, POLICY, TRUST) for who in ("ada", "bob")}
+        first, late = rng.sample(["ada", "bob"], 2)
+        remarks = {who: Decision(who, (CONV_0,), ("comment",), reason=f"{who} {number}") for who in tabs}
+        assert not isinstance(decide(log, tabs[first], remarks[first], AT, None), Conflict)
+        before = log.head()
+        conflict = decide(log, tabs[late], remarks[late], AT, None)
         assert isinstance(conflict, Conflict)
-        assert [each.event.text for each in conflict.others] == [f"bob {number}"]
-        if rng.random() < 0.5:
-            assert not isinstance(decide(log, current_state(log, POLICY, TRUST), mine, AT, None), Conflict)
-    texts = [each.event.text for each in log.records() if each.event.kind == "commented"]
-    assert [text for text in texts if text.startswith("bob")] == [f"bob {number}" for number in range(100)]
-    assert len(set(texts)) == len(texts)
+        assert [each.event.text for each in conflict.others] == [f"{first} {number}"]
+        assert log.head() == before
+        said.append(f"{first} {number}")
+        if rng.random() < 0.5:  # who was late looks, and says it all the same
+            assert not isinstance(decide(log, current_state(log, POLICY, TRUST), remarks[late], AT, None), Conflict)
+            said.append(f"{late} {number}")
+    assert [each.event.text for each in log.records() if each.event.kind == "commented"] == said
+    assert len(said) > 130
 
 
 def test_fault_07_each_verdict_can_be_undone_by_an_event(log):
@@ -128,6 +147,51 @@ def test_fault_07_each_verdict_can_be_undone_by_an_event(log):
         undo_last(log, current_state(log, POLICY, TRUST), CONV_0, "ada", AT)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "more"),
+    [
+        ("approve", {}),
+        ("reject", {"reason": "no"}),
+        ("tag", {"reason": "look", "assignee": "bob"}),
+        ("override", {"reason": "finer", "override": {"bit_width": 16}}),
+        ("comment", {"reason": "hm"}),
+    ],
+)
+def test_fault_07_each_kind_of_verdict_is_undone_wholly(log, verdict, more):
+    """On top of others' verdicts; what was decided before holds again, and nothing is taken out of the record."""
+    say(log, POLICY, "bob", CONV_0, "approve")
+    say(log, POLICY, "eve", CONV_1, "tag", reason="not this one")
+
+    def shown():
+        return [(each.id, each.word, each.approvals, each.override, each.tag) for each in now().actions]
+
+    def now():
+        return current_state(log, POLICY, TRUST)
+
+    before, count = shown(), log.head().seq
+    say(log, POLICY, "ada", CONV_0, verdict, **more)
+    assert (shown() == before) == (verdict == "comment")
+    undo_last(log, now(), CONV_0, "ada", AT)
+    assert shown() == before
+    assert log.head().seq == count + 2
+    say(log, POLICY, "bob", CONV_0, "withdraw")
+    undo_last(log, now(), CONV_0, "bob", AT)
+    assert shown() == before
+
+
+def test_fault_09_what_is_sent_back_is_open_again_and_says_who_is_asked(log):
+    approve_all(log, POLICY, "bob")
+    assert current_state(log, POLICY, TRUST).unreviewed == ()
+    say(log, POLICY, "eve", CONV_0, "tag", reason="channel 3 is dead", assignee="bob")
+    state = current_state(log, POLICY, TRUST)
+    assert [each.id for each in state.unreviewed] == [CONV_0]
+    tag = state.action(CONV_0).tag
+    assert (tag.actor, tag.reason, tag.assignee) == ("eve", "channel 3 is dead", "bob")
+    assert (
+        record_text(log.records()[-1]) == f"{log.head().seq} {AT} eve tagged (reason: channel 3 is dead; assignee: bob)"
+    )
+
+
 def test_fault_09_history_tells_who_did_what_and_a_finished_action_can_be_sent_back(log):
     say(log, POLICY, "bob", CONV_0, "approve")
     say(log, POLICY, "eve", CONV_0, "tag", reason="channel 3 is dead")
@@ -141,19 +205,32 @@ def test_fault_09_history_tells_who_did_what_and_a_finished_action_can_be_sent_b
     ]
 
 
-def test_fault_26_cut_or_rewritten_end_is_named(log):
-    """As for all edits by raw SQL, see test_check_log; here against the head that a signed bundle carries."""
+@pytest.mark.parametrize("cut", ["the last", "the last three", "one policy", "rewritten", "one policy, made anew"])
+def test_fault_26_cut_or_rewritten_end_is_named(log, cut):
+    """By someone who computes every hash again and writes the checkpoints too: the signed bundle tells."""
+    other = policy(name="other")
+    say(log, POLICY, "ada", CONV_0, "approve")
+    say(log, other, "bob", CONV_0, "approve")
     approve_all(log, POLICY, "ada")
     head = release(log, POLICY, TRUST, private_key("ada"), AT, UNTIL).verified.statement.predicate.review_log
-    log.close()
-    place = log.path.parent / "shorter"
-    shorter = EventLog(place)
-    say(shorter, POLICY, "ada", CONV_0, "approve")
-    faults = check_log(shorter, (head,))
-    assert [(each.seq, each.what) for each in faults] == [
-        (3, f"The end was cut off: a signed bundle names event {head.seq}, the record ends at event 2.")
-    ]
-    shorter.close()
+    said = f"Event {head.seq} is not the one that a signed bundle names."
+    gone = "The end was cut off: a signed bundle names event {}, the record ends at event {}."
+    assert check_log(log, (head,)) == ()
+    count = head.seq
+    statement, again, expected = {
+        "the last": (f"DELETE FROM event WHERE seq >= {count}", 0, (count, gone.format(count, count - 1))),
+        "the last three": (f"DELETE FROM event WHERE seq > {count - 3}", 0, (count - 2, gone.format(count, count - 3))),
+        "one policy": ("DELETE FROM event WHERE stream = 'other'", 1, (count, gone.format(count, count - 1))),
+        "rewritten": ("", 2, (count, said)),
+        "one policy, made anew": ("UPDATE event SET stream = 'third' WHERE stream = 'other'", 1, (count, said)),
+    }[cut]
+    tamper(log, statement)
+    if again:
+        chain_anew(log, again, lambda body: body.replace('"ada"', '"eve"') if cut == "rewritten" else body)
+    log.checkpoints.write_bytes(log.head().to_json() + b"\n")
+    assert check_log(log) == ()
+    faults = check_log(log, (head,))
+    assert [(each.seq, each.what) for each in faults] == [expected]
 
 
 def test_fault_27_without_a_key_store_it_is_said_and_nothing_is_kept(tmp_path):
