@@ -279,12 +279,19 @@ def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
 
 
 def _as_one(action: Action, built: Built) -> Iterator[Difference]:
-    """One call with weights computes all the layers."""
-    for node in action.nodes:
+    """One call with weights computes all the layers, and whatever computes one of their activations computes all."""
+    weighted = [node for node in action.nodes if built.op_types.get(node) in WEIGHTED]
+    for node in weighted:
         layers = [step for step in built.steps(node) if built.constants(step)]
-        if len(layers) != 1 or not set(action.nodes) <= set(layers[0].node_ids):
+        if len(layers) != 1 or not set(weighted) <= set(layers[0].node_ids):
             kernels = ", ".join(step.kernel for step in layers) or "nothing"
-            yield _difference(action, node, f"one layer of {', '.join(action.nodes)}", f"computed by {kernels}")
+            yield _difference(action, node, f"one layer of {', '.join(weighted)}", f"computed by {kernels}")
+    activations = [node for node in action.nodes if node not in weighted]
+    for node in activations:
+        steps = built.steps(node)
+        if not steps or any(not set(activations) <= set(step.node_ids) for step in steps):
+            kernels = ", ".join(step.kernel for step in steps) or "nothing"
+            yield _difference(action, node, f"one step of {', '.join(activations)}", f"computed by {kernels}")
 
 
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {

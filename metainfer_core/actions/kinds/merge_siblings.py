@@ -1,4 +1,4 @@
-"""Merge layers that read the same tensor into one with the output channels of all, and a Split behind it."""
+"""Merge layers that read the same tensor, and the activation that all have, into one layer and a Split behind it."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class Gain:
 class MergeSiblings(ActionKind):
     """Merges layers that read the same tensor into one layer with the output channels of all, and a Split behind it.
 
-    The tensor is read once, and a unit that computes channels in blocks leaves fewer of them empty. The Split copies
-    what was computed, so it is proposed only where the spec's rates say that more is saved than that costs.
+    The tensor is read once, and a unit that computes channels in blocks leaves fewer of them empty. An activation that
+    all of them have comes before the Split. The Split copies what was computed, so it is proposed only where the spec's
+    rates say that more is saved than that costs.
     """
 
     name = "merge_siblings"
@@ -73,21 +74,23 @@ class MergeSiblings(ActionKind):
     ) -> Iterator[Action | Refusal]:
         """For the layers that read one tensor in the same way: an action where it pays, or why not."""
         for group in _groups(model):
+            tails = _common_activation(group)
             names = tuple(str(member.name) for member in group)
             source = name_of(data_of(group[0]))
-            action = Action(kind=self.name, nodes=names)
+            action = Action(kind=self.name, nodes=(*names, *(str(tail.name) for tail in tails)))
             against = self.refusal(model, spec, action)
             if against is not None:
                 yield against
                 continue
             gain = _gain(spec, group)
-            reason = gain if isinstance(gain, str) else _apart(group, calibration) or _unfused(group)
+            reason = gain if isinstance(gain, str) else _apart(tails or group, calibration)
+            reason = reason or (None if tails else _unfused(group))
             if isinstance(gain, str) or reason is not None:
                 yield Refusal(kind=self.name, nodes=names, reason=str(reason))
                 continue
             yield Action(
                 kind=self.name,
-                nodes=names,
+                nodes=action.nodes,
                 params={"target_hw": gain.unit},
                 why=(
                     Reason(claim=f"{', '.join(names)} read {source} with the same settings.", law=LAW),
@@ -101,12 +104,13 @@ class MergeSiblings(ActionKind):
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """The layers must read one tensor in the same way, and the merged one must keep the limits that each keeps."""
-        reason = _reason_against(spec, [node(model, name) for name in action.nodes])
+        members, tails = _layers_and_activations(model, action)
+        reason = _reason_against(spec, members) or (_reason_against_tails(members, tails) if tails else None)
         return Refusal(kind=self.name, nodes=action.nodes, reason=reason) if reason else None
 
     def rewrite(self, model: ir.Model, action: Action) -> None:
         """Puts one layer and a Split in the place of all."""
-        members = [node(model, name) for name in action.nodes]
+        members, tails = _layers_and_activations(model, action)
         first, axis = members[0], _weight_axis(members[0])
         at = Pieces(model, first)
         inputs = [at.source, at.numbers(np.concatenate([numbers_of(one.inputs[1]) for one in members], axis))]
@@ -115,9 +119,15 @@ class MergeSiblings(ActionKind):
             inputs.append(at.numbers(np.concatenate(biases)))
         merged = at.op(first.op_type, inputs, _merged_shape(members))
         at.nodes[-1].attributes.update(first.attributes)
+        mark_origin(at.nodes[-1], members)
+        if tails:
+            merged = at.op(tails[0].op_type, [merged, *tails[0].inputs[1:]], _merged_shape(members))
+            at.nodes[-1].attributes.update(tails[0].attributes)
+            mark_origin(at.nodes[-1], tails)
+        ends = tails or members
         counts = [_channels(one) for one in members]
         parts = [
-            ir.Value(name=f"{one.name}.part", shape=one.outputs[0].shape, type=one.outputs[0].type) for one in members
+            ir.Value(name=f"{one.name}.part", shape=one.outputs[0].shape, type=one.outputs[0].type) for one in ends
         ]
         split = ir.node(
             "Split",
@@ -126,12 +136,11 @@ class MergeSiblings(ActionKind):
             outputs=parts,
             name=f"{first.name}.{len(at.nodes)}_split",
         )
-        for piece in (*at.nodes, split):
-            mark_origin(piece, members)
+        mark_origin(split, ends)
         model.graph.insert_after(first, [*at.nodes, split])
-        for one, part in zip(members, parts, strict=True):
+        for one, part in zip(ends, parts, strict=True):
             take_over(model, one.outputs[0], part)
-        remove(model, members)
+        remove(model, [*members, *tails])
 
     def sentence(self, action: Action) -> str:
         """What happens, in one sentence."""
@@ -147,12 +156,42 @@ def _groups(model: ir.Model) -> Iterator[list[ir.Node]]:
     yield from (group for group in found.values() if len(group) > 1)
 
 
+def _layers_and_activations(model: ir.Model, action: Action) -> tuple[list[ir.Node], list[ir.Node]]:
+    """The layers of an action in its order, and the activations behind them in the same order."""
+    named = [node(model, name) for name in action.nodes]
+    tails = [one for one in named if one.op_type in ACTIVATIONS]
+    members = [one for one in named if one not in tails]
+    places = {one.outputs[0]: place for place, one in enumerate(members)}
+    return members or named, sorted(tails, key=lambda tail: places.get(data_of(tail), len(places)))
+
+
+def _common_activation(members: Sequence[ir.Node]) -> list[ir.Node]:
+    """The activations of the layers in their order, where each layer has the same one and nothing else; else none."""
+    tails = [only_reader(one.outputs[0]) for one in members]
+    found = [tail for tail in tails if tail is not None and tail.op_type in ACTIVATIONS]
+    forms = [_activation(tail) for tail in found]
+    is_same = len(found) == len(members) and forms[0] is not None and all(form == forms[0] for form in forms)
+    return found if is_same else []
+
+
+def _activation(tail: ir.Node) -> object:
+    """What must be the same for activations to be one; None where a limit is computed."""
+    limits = [None if value is None else array_of(value) for value in tail.inputs[1:]]
+    if any(limit is None and value is not None for limit, value in zip(limits, tail.inputs[1:], strict=True)):
+        return None
+    numbers = tuple(None if limit is None else float(limit.reshape(-1)[0]) for limit in limits)
+    return tail.op_type, tuple(_plain_attributes(tail)), numbers
+
+
+def _plain_attributes(one: ir.Node) -> list[tuple[str, str]]:
+    return sorted((name, str(attribute.value)) for name, attribute in one.attributes.items())
+
+
 def _settings(one: ir.Node) -> object:
     """What must be the same for layers to be one: operator, attributes, and the weight but for its output channels."""
     weight = array_of(one.inputs[1]) if len(one.inputs) > 1 else None
     shape = () if weight is None else np.delete(weight.shape, _weight_axis(one))
-    plain = sorted((name, str(attribute.value)) for name, attribute in one.attributes.items())
-    return one.op_type, tuple(plain), tuple(int(extent) for extent in shape)
+    return one.op_type, tuple(_plain_attributes(one)), tuple(int(extent) for extent in shape)
 
 
 def _weight_axis(one: ir.Node) -> int:
@@ -211,6 +250,13 @@ def _reason_against(spec: HardwareSpec, members: Sequence[ir.Node]) -> str | Non
     limit = limits_against(spec, unit, _merged(members), data_type)
     kept_now = all(limits_against(spec, unit, one, data_type) is None for one in members)
     return limit if kept_now else None
+
+
+def _reason_against_tails(members: Sequence[ir.Node], tails: Sequence[ir.Node]) -> str | None:
+    if list(tails) == _common_activation(members):
+        return None
+    layers = ", ".join(str(one.name) for one in members)
+    return f"{tails[0].name} ({tails[0].op_type}) moves into the merged layer only where each of {layers} has the same."
 
 
 def _merged(members: Sequence[ir.Node]) -> ir.Node:

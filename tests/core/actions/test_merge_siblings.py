@@ -91,6 +91,50 @@ def test_one_scale_must_serve_all_parts() -> None:
     assert len(proposed(KIND, model_of(HEADS), chip(), calibrated(model_of(HEADS)))[0]) == 1
 
 
+ACTIVATED = HEADS.replace("y = Conv (x, w_a)", "c = Conv (x, w_a) [r] y = Relu (c)").replace(
+    "z = Conv (x, w_b, w_bias)", "d = Conv (x, w_b, w_bias) [s] z = Relu (d)"
+)
+CLIPPED = ACTIVATED.replace("Relu (c)", "Clip (c, low, top)").replace("Relu (d)", "Clip (d, low, top)")
+CLIPPED = CLIPPED.replace("float[1,6,8,8] z)", "float[1,6,8,8] z) <float low = {0}, float top = {6}, float two = {2}>")
+
+
+@pytest.mark.parametrize(("text", "activation"), [(ACTIVATED, "Relu"), (CLIPPED, "Clip")])
+def test_an_activation_that_all_have_comes_before_the_split(text: str, activation: str) -> None:
+    before = model_of(text)
+    (action,), refusals = proposed(KIND, before, chip())
+    after = rewritten(KIND, before, chip(), [action])
+    assert (action.nodes, refusals) == (("a", "b", "r", "s"), [])
+    assert ops(after) == ["Conv", activation, "Split"]
+    assert [one.metadata_props[FROM] for one in after.graph] == ["a,b", "r,s", "r,s"]
+    assert keeps_promise(KIND, before, after)
+    assert KIND.sentence(action) == "Compute a, b, r, s as one layer and split its result."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ACTIVATED.replace("z = Relu (d)", "z = Sigmoid (d)"),
+        CLIPPED.replace("Clip (d, low, top)", "Clip (d, low, two)"),
+        ACTIVATED.replace("Relu (c)", "LeakyRelu (c)").replace("Relu (d)", "LeakyRelu <alpha = 0.3> (d)"),
+        ACTIVATED.replace("[s]", "[n] e = Neg (d) [s]").replace("Relu (d)", "Max (d, e)"),
+    ],
+)
+def test_activations_that_differ_stay_where_they_are(text: str) -> None:
+    model = model_of(text)
+    actions, (told,) = proposed(KIND, model, chip())
+    assert actions == []
+    assert told.endswith("is fused into a now, and could not be past a Split.")
+    forced = refusal(KIND, model, chip(), Action(kind="merge_siblings", nodes=("a", "b", "r")))
+    assert forced is not None
+    assert forced.endswith(" moves into the merged layer only where each of a, b has the same.")
+
+
+def test_activations_named_in_another_order_keep_their_layers() -> None:
+    before = model_of(ACTIVATED)
+    after = rewritten(KIND, before, chip(), [Action(kind="merge_siblings", nodes=("a", "b", "s", "r"))])
+    assert keeps_promise(KIND, before, after)
+
+
 def test_a_fused_activation_keeps_its_layer() -> None:
     text = HEADS.replace("[a] y = Conv (x, w_a)", "[a] c = Conv (x, w_a) [r] y = Relu (c)")
     told = "r (Relu) is fused into a now, and could not be past a Split."

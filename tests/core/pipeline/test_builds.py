@@ -84,17 +84,24 @@ def test_pads_and_transposes_that_went_into_others_are_built(tmp_path):
     assert_promises_kept(compiled, report)
 
 
-def test_layers_that_were_merged_are_built_as_one_and_named(tmp_path):
-    text = """
+@pytest.mark.parametrize(
+    ("ends", "nodes"),
+    [
+        ("[a] y = Conv (x, w_a) [b] z = Conv (x, w_b, w_bias)", ("a", "b")),
+        (
+            "[a] c = Conv (x, w_a) [r] y = Relu (c) [b] d = Conv (x, w_b, w_bias) [s] z = Relu (d)",
+            ("a", "b", "r", "s"),
+        ),
+    ],
+)
+def test_layers_that_were_merged_are_built_as_one_and_named(tmp_path, ends, nodes):
+    text = f"""
         g (float[1,512,16,16] x, float[2,512,1,1] w_a, float[3,512,1,1] w_b, float[3] w_bias)
-            => (float[1,2,16,16] y, float[1,3,16,16] z) {
-        [a] y = Conv (x, w_a)
-        [b] z = Conv (x, w_b, w_bias)
-    }"""
+            => (float[1,2,16,16] y, float[1,3,16,16] z) {{ {ends} }}"""
     onnx.save(from_text(text), tmp_path / "heads.onnx")
     policy, compiled, report = build("heads", "rk3588", folder=tmp_path, fast=True)
     (merged,) = [action for action in policy.actions if action.action == "merge_siblings"]
-    assert merged.nodes == ("a", "b")
+    assert merged.nodes == nodes
     assert merged.risk.level == "medium"
     assert_promises_kept(compiled, report)
 
