@@ -208,7 +208,7 @@ def _arena(spec: HardwareSpec, memory: str, buffers: tuple[Buffer, ...], weights
         capacity -= min(capacity, weights_bytes)
     widest = max(one.alignment_bytes for one in buffers)  # a kernel's working space may want more than the memory
     alike = tuple(Buffer(**{**one.__dict__, "alignment_bytes": widest}) for one in buffers)
-    problem = MemoryProblem(memory=memory, capacity_bytes=capacity, buffers=alike)
+    problem = MemoryProblem(memory=memory, capacity_bytes=capacity, buffers=alike, weights_bytes=weights_bytes)
     found = plan(problem)
     faults = check_plan(problem, found)
     if faults:
@@ -220,7 +220,7 @@ def _check_weights_fit(spec: HardwareSpec, memory: str, needed: int) -> None:
     capacity = capacity_bytes(spec, memory)
     if capacity is not None and needed > capacity:
         raise DoesNotFitError(
-            f"Memory {memory!r} (memories.{memory}.size_bytes less reserved_bytes), which stores the weights",
+            f"Memory {memory!r} (memories.{memory}.size_bytes less reserved_bytes), which stores the weights,",
             needed,
             capacity,
             fix="Quantize more, choose a smaller model, or name a larger memory in the spec.",

@@ -76,8 +76,9 @@ def _fullest(problem: MemoryProblem) -> str:
 
 
 def _too_small(problem: MemoryProblem, needed: int, available: int, reason: str) -> DoesNotFitError:
+    weights = f" and {problem.weights_bytes:,} bytes of weights" if problem.weights_bytes else ""
     return DoesNotFitError(
-        f"Memory {problem.memory!r} (memories.{problem.memory}.size_bytes less reserved_bytes)",
+        f"Memory {problem.memory!r} (memories.{problem.memory}.size_bytes less reserved_bytes{weights})",
         needed,
         available,
         fix=f"{reason} Place tensors in another memory, quantize, or fuse more.",

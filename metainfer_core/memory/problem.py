@@ -46,6 +46,8 @@ class MemoryProblem(Value):
     capacity_bytes: int | None
     """A hard cap; None where the spec does not tell."""
     buffers: tuple[Buffer, ...]
+    weights_bytes: int = 0
+    """What the memory stores besides; the cap is without it."""
 
     @pydantic.model_validator(mode="after")
     def _names_are_unique(self) -> MemoryProblem:

@@ -79,9 +79,10 @@ def test_the_weights_count_where_they_are_stored(small: Lowered, chip: HardwareS
     arena = next(arena for arena in compile_plan(small, chip).arenas if arena.memory == "ddr").plan.peak_bytes
     weights = compile_plan(small, chip).weights_bytes
     compile_plan(small, with_memories(chip, ddr={"size_bytes": arena + weights}))
-    with pytest.raises(DoesNotFitError, match="'ddr'"):
+    told = rf"'ddr' \(memories.ddr.size_bytes less reserved_bytes and {weights:,} bytes of weights\) is too small"
+    with pytest.raises(DoesNotFitError, match=told):
         compile_plan(small, with_memories(chip, ddr={"size_bytes": arena + weights - 1}))
-    with pytest.raises(DoesNotFitError, match="stores the weights"):
+    with pytest.raises(DoesNotFitError, match="which stores the weights, is too small"):
         compile_plan(small, with_memories(chip, ddr={"size_bytes": weights - 1}))
 
 
