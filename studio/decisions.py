@@ -60,12 +60,14 @@ def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
         write(found, desk, event, Decision(person, (event.id,), ("withdraw",)))
     else:
         desk.forms[event.id] = (event.verb, event.version)
-        desk.put_cursor(field_key(first_field(event.verb), event.id))
+        desk.put_cursor(*(field_key(name, event.id) for name in first_fields(event.verb)))
 
 
-def first_field(verb: str) -> str:
-    """Name of the field that the cursor goes to when a form opens."""
-    return "why_allowed" if verb == "approve" else "reason"
+def first_fields(verb: str) -> tuple[str, ...]:
+    """Names of the fields that the cursor goes to when a form opens: to the first of them that the form has."""
+    if verb == "approve":
+        return ("why_allowed",)
+    return ("param", "reason") if verb == "override" else ("reason",)
 
 
 def field_key(name: str, action_id: str) -> str:

@@ -69,7 +69,7 @@ class Queue {
     } else if (!this.row(this.selected) && this.rows.length) {
       this.select(this.rows[Math.min(this.at ?? 0, this.rows.length - 1)].id);
     }
-    if (data.focus.number > (this.told.focus ?? data.focus.number)) this.focus(data.focus.key);
+    if (data.focus.number > (this.told.focus ?? data.focus.number)) this.focus(data.focus.keys);
     else if (this.waiting && !this.waiting.opens && data.acknowledged >= this.waiting.number)
       this.stopWaiting(); // no form opens: what was wrong is said instead
     this.told.focus = data.focus.number;
@@ -172,7 +172,7 @@ class Queue {
     if (verb === "next") this.move(1);
     else if (verb === "previous") this.move(-1);
     else if (verb === "next_open") this.moveToOpen();
-    else if (verb === "search") this.focus("q");
+    else if (verb === "search") this.focus(["q"]);
     else if (!event.repeat) this.act(verb);
   }
 
@@ -191,20 +191,21 @@ class Queue {
     clearTimeout(this.looking);
   }
 
-  // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it.
-  focus(key, wasThere = false) {
+  // Puts the cursor into a field as soon as it is there, and back if the page is drawn anew under it. Of several keys,
+  // one counts once the page is drawn without the fields of those before it.
+  focus(keys, wasThere = false) {
     clearTimeout(this.looking);
     if (this.waiting) this.waiting.opens = true;
-    const field = document.querySelector(`.st-key-${key} textarea, .st-key-${key} input`);
+    const drawn = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning";
+    const place = keys.slice(0, drawn ? keys.length : 1).map(placeOf).find((found) => found);
+    const field = place?.querySelector("textarea, input"); // the script of its kind of field may still be on its way
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (field && !field.disabled && (!wasThere || isFree)) {
-      field.focus();
-      if (this.waiting?.ahead) typeInto(field, field.value + this.waiting.ahead);
+      enter(field, this.waiting?.ahead);
       this.waiting = null;
       wasThere = true;
     }
-    const drawn = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning";
-    if (!(wasThere && drawn)) this.looking = setTimeout(() => this.focus(key, wasThere), LOOK_MS);
+    if (!(wasThere && drawn)) this.looking = setTimeout(() => this.focus(keys, wasThere), LOOK_MS);
   }
 
   toggleHelp(open = this.help.hidden) {

@@ -74,8 +74,8 @@ class Desk:
     """How often the selection was sent somewhere, and where last."""
     jump: tuple[str | None, str] | None = None
     """The selection that the server moved away from, and to where; until the browser says that it has followed."""
-    focus: tuple[int, str] = (0, "")
-    """The same for the field that the cursor shall be in."""
+    focus: tuple[int, tuple[str, ...]] = (0, ())
+    """The same for the field that the cursor shall be in, and for those where it goes if that one is not there."""
     own: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Action id to the version that the row showed when this window wrote, and the version that this made: a key
     pressed before the row is drawn anew is no conflict with oneself."""
@@ -104,9 +104,12 @@ class Desk:
         drawn, made = self.own.get(event.id, (-1, -1))
         return made if event.version == drawn else event.version
 
-    def put_cursor(self, key: str) -> None:
-        """Puts the cursor into the field with this key."""
-        self.focus = (self.focus[0] + 1, key)
+    def put_cursor(self, *keys: str) -> None:
+        """Puts the cursor into the field with this key, or into the first whose key goes on from it with `_`.
+
+        With several keys, each counts where the page has no field of those before.
+        """
+        self.focus = (self.focus[0] + 1, keys)
 
 
 def selected(desk: Desk) -> str | None:
@@ -135,7 +138,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
             "rows": list(rows),
             "acknowledged": desk.acknowledged,
             "go": {"number": desk.go[0], "id": desk.go[1], "answer": desk.jump is not None},
-            "focus": {"number": desk.focus[0], "key": desk.focus[1]},
+            "focus": {"number": desk.focus[0], "keys": list(desk.focus[1])},
             "keys": [{"key": key, "verb": verb, "meaning": text(meaning)} for key, verb, meaning in KEYS],
             "words": {
                 "risk": {level: risk_mark(level) for level in RISK_SHAPES},

@@ -1,4 +1,5 @@
-// What is typed into a form reaches the server at every pause, not only when the field is left: it keeps it.
+// What is typed into a form reaches the server at every pause, not only when the field is left: it keeps it. What looks
+// for a choice in a list is no text as yet: a pause does not choose.
 const PAUSE_MS = 400;
 
 class Typing {
@@ -6,7 +7,7 @@ class Typing {
     this.onInput = (event) => {
       const field = event.target;
       if (!(field instanceof Element) || !isInUse()) return;
-      if (!field.matches("textarea, input") || !field.closest('[class*="st-key-form_"]')) return;
+      if (!field.matches("textarea, input:not([role=combobox])") || !field.closest('[class*="st-key-form_"]')) return;
       clearTimeout(this.pause);
       this.pause = setTimeout(() => commit(field), PAUSE_MS);
     };
@@ -24,6 +25,20 @@ function commit(field) {
   if (!field.isConnected) return;
   const key = { key: "Enter", code: "Enter", keyCode: 13, ctrlKey: true, bubbles: true, cancelable: true };
   field.dispatchEvent(new KeyboardEvent("keydown", key));
+}
+
+// Where the field with this key stands, or the first of those whose keys go on from it.
+function placeOf(key) {
+  return document.querySelector(`.st-key-${key}, [class*="st-key-${key}_"]`);
+}
+
+// Puts the cursor into a field as Tab does, and does there what the keys that were pressed before it was there do.
+function enter(field, ahead = "") {
+  field.focus();
+  if (field.type === "checkbox") return [...ahead].forEach((letter) => letter === " " && field.click());
+  if (!field.matches("textarea")) field.select();
+  if (field.type === "number") ahead = ahead.match(/-?\d+(\.\d*)?/)?.[0] ?? "";
+  if (ahead) typeInto(field, field.matches("textarea") ? field.value + ahead : ahead);
 }
 
 // Sets a field's text as typing does: React hears of it through its own setter and the event.

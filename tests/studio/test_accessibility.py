@@ -103,7 +103,7 @@ def test_a_form_of_the_review(full):
         settled(page)
         page.locator(".queue .list").focus()
         page.keyboard.press("o")
-        expect(page.locator(".st-key-form_override textarea")).to_be_focused()
+        expect(page.get_by_label("bit width", exact=True)).to_be_focused()
         assert in_each_look(page) == {}  # it is there again after each reload
 
 

@@ -114,6 +114,9 @@ def test_fault_07_no_letter_that_is_typed_into_a_box_is_a_verdict(studio, page):
     for key, action in (("c", "quantize@conv_1"), ("o", "quantize@conv_2")):  # a closed form keeps its words
         stand_on(page, action)
         page.keyboard.press(key)
+        if key == "o":
+            form(page, "bit width")
+            page.get_by_label(text("form_reason")).click()
         reason = form(page, text("form_reason"))
         for letter in letters:
             page.keyboard.press(letter if letter != " " else "Space")
@@ -193,7 +196,11 @@ def test_fault_08_every_key_works_in_list_detail_and_bulk_view(studio, page, vie
     expect(page.locator(".queue .keys")).to_be_hidden()
     for key in ("r", "o", "c"):
         press(key)
-        form(page, text("form_reason"))
+        if key == "o":
+            expect(page.locator('.st-key-form_override [class*="st-key-param_"] input').first).to_be_focused()
+            settled(page)
+        else:
+            form(page, text("form_reason"))
         page.get_by_role("button", name=text("form_cancel"), exact=True).click()
         expect(page.get_by_label(text("form_reason"))).to_have_count(0)
     press("/")
@@ -218,14 +225,16 @@ def test_fault_11_ten_edits_of_overrides_one_after_the_other_are_all_there_after
     for number, (action, edits) in enumerate(EDITS.items(), start=1):
         stand_on(page, action)
         page.keyboard.press("o")
-        reason = form(page, text("form_reason"))
+        reason = page.get_by_label(text("form_reason"))
+        expect(reason).to_be_visible()
+        settled(page)
         for label, value in edits.items():
             if value is True:
                 page.get_by_test_id("stCheckbox").filter(has_text=label).locator("label").click()
                 expect(page.get_by_label(label, exact=True)).to_be_checked()
             else:
                 label = text("form_memory_of", tensor=label) if action.startswith("place") else label
-                page.get_by_role("combobox", name=label).click()
+                page.get_by_role("combobox", name=label, exact=True).click()
                 page.get_by_role("option", name=value, exact=True).click()
             settled(page)
         reason.fill(f"edit {number}")

@@ -129,12 +129,13 @@ def test_an_override_bulk_approval_and_the_way_to_sign_by_keyboard_alone(studio,
         settled(page)
     quantize = selected(page)
     page.keyboard.press("o")
-    expect(page.get_by_label(text("form_reason"))).to_be_visible()
+    expect(page.get_by_label("bit width", exact=True)).to_be_focused()
     tab_to(page, "symmetric", "input")
     page.keyboard.press("Space")
     settled(page)
     tab_to(page, text("form_reason"), "textarea")
     page.keyboard.type("Weights lie around zero.")
+    expect(page.get_by_role("button", name=text("form_override"), exact=True)).to_be_enabled()  # it is measured
     press(page, text("form_override"))
     expect(page.get_by_label(text("form_reason"))).to_be_hidden()
     assert events(studio)[decided:] == [("overridden", quantize)]

@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import pytest
 from browsing import Studio, browser_page, settled
@@ -93,6 +94,56 @@ def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refre
     page.get_by_role("button", name=text("form_comment"), exact=True).click()
     expect(commented(page, "ask aj ? or not")).to_be_visible()
     assert not list(typed.rglob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("action", "verb", "ahead", "field", "value"),
+    [
+        ("quantize@conv_1", "o", "4a", ("spinbutton", "bit width"), "4"),  # a number takes no letters
+        ("place@conv_2", "o", "psr", ("combobox", "memory of c"), "psr"),  # of a list, it looks for a choice
+        ("quantize@conv_2", "mouse", "", ("spinbutton", "bit width"), "8"),
+        ("fuse@add", "mouse", "", ("combobox", "target hw"), "lx7"),
+        ("place@x", "r", "why", ("textbox", "Reason, for those who come after you"), "why"),
+    ],
+)
+def test_the_cursor_stands_in_the_first_field_of_a_form_and_takes_what_is_typed_ahead(
+    page, action, verb, ahead, field, value
+):
+    page.locator(f'.queue .row[data-id="{action}"]').click()
+    expect(page.locator(".mi code").get_by_text(action, exact=True)).to_be_visible()
+    settled(page)
+    if verb == "mouse":
+        page.locator(".st-key-do_override button").click()
+    else:
+        page.keyboard.type(f"{verb}{ahead}")
+    first = page.get_by_role(field[0], name=field[1], exact=True)
+    expect(first).to_be_focused()
+    expect(first).to_have_value(value)
+    settled(page)
+    page.wait_for_timeout(600)  # longer than the pause at which typing is taken: a list's choice is not made by it
+    expect(first).to_be_focused()
+    expect(first).to_have_value(value)
+    if first.get_attribute("aria-expanded") == "true":
+        page.keyboard.press("Escape")  # closes the list of choices
+    page.get_by_role("button", name=text("form_cancel"), exact=True).click()
+    expect(first).to_be_hidden()
+
+
+def test_keys_typed_ahead_do_in_a_checkbox_and_a_number_what_they_do_there(page):
+    typing = (Path(__file__).parents[2] / "studio" / "review_typing.js").read_text()
+    page.set_content('<input type="checkbox"><input type="number" value="8"><textarea>it </textarea>')
+    found = page.evaluate(f"""() => {{
+        {typing}
+        const [box, number, area] = document.querySelectorAll('input, textarea');
+        enter(box, 'a b');
+        const ticked = [box.checked, document.activeElement === box];
+        enter(number, 'x');
+        const kept = number.value;
+        enter(number, '-12');
+        enter(area, 'fits');
+        return [...ticked, kept, number.value, area.value];
+    }}""")
+    assert found == [True, True, "8", "-12", "it fits"]
 
 
 def test_feature_15_no_other_machine_is_asked_for_anything(studio, page):
