@@ -180,16 +180,19 @@ def known(journal: Path) -> list[Outcome]:
     return list({found.case: found for found in (Outcome(**json.loads(line)) for line in lines)}.values())
 
 
-def page(found: Sequence[Outcome]) -> str:
-    """The reference page: counts, a table of models and specs, the reasons for refusals, faults."""
+def page(found: Sequence[Outcome], models: Sequence[str], specs: Sequence[str]) -> str:
+    """The reference page: counts, a table of all models and specs, the reasons for refusals, faults."""
     counts = Counter(each.verdict for each in found)
-    models, specs = sorted({each.model for each in found}), sorted({each.spec for each in found})
+    pairs = len({(each.model, each.spec) for each in found})
     lines = [
         "# Built on each chip",
         "",
         "Made by `python tools/built_on_each_chip.py`: real models on specs of `hwspecs/`, each adapted, explained, "
         "compiled, read back, replayed and, where a unit has a local memory, run on `sim-npu`. All that is legal "
         "becomes INT8, or FP16 where the chip has it, whatever it costs in accuracy: this tries laws, not quality.",
+        "",
+        f"Tried so far: {pairs} of the {len(models) * len(specs)} pairs of a model and a spec, with committed states "
+        "of the product that followed one another.",
         "",
         "| cases | verdict |",
         "|---|---|",
@@ -222,9 +225,9 @@ def page(found: Sequence[Outcome]) -> str:
 
 
 def _kind(reason: str) -> str:
-    """The reason without numbers and names of tensors, so that equal ones meet."""
-    short = re.sub(r"\b\d[\d,]*\b", "…", reason.replace("|", "/"))
-    return short[:160].rstrip()
+    """The first sentence of a reason without numbers and names of tensors, so that equal ones meet."""
+    sentence = re.sub(r"^\S+: ", "", reason).split(". ")[0].split(" works on ")[0]
+    return re.sub(r"\b\d[\d,]*\b", "…", sentence.replace("|", "/"))[:240].rstrip(" .")
 
 
 def main() -> int:
@@ -250,7 +253,8 @@ def main() -> int:
                     journal.write(json.dumps(asdict(outcome)) + "\n")
                 print(*outcome.case, outcome.verdict, outcome.reason[:300], flush=True)
     found = known(arguments.journal)
-    arguments.output.write_text(page(found))
+    names = [entry.path.stem for entry in entries(ROOT / "hwspecs")]
+    arguments.output.write_text(page(found, sorted(model.stem for model in models), names))
     return 1 if any(each.verdict == "fault" for each in found) else 0
 
 
