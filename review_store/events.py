@@ -8,7 +8,7 @@ import pydantic
 
 from metainfer_core.bundle.approvals import Binding
 from metainfer_core.bundle.statement import ApprovedAction, Digest, Justification, Line
-from metainfer_core.bundle.trust import PersonId, RiskLevel, Time
+from metainfer_core.bundle.trust import Mark, PersonId, RiskLevel, Time
 from metainfer_core.values import JsonMap, Value, first_fault
 
 
@@ -139,6 +139,8 @@ class SignedApproval(_Event):
     kind: Literal["signed"] = "signed"
     envelope: JsonMap
     """DSSE envelope of an approval statement."""
+    demo: Mark = None
+    """A studio in demo mode signed it."""
 
 
 class Released(_Event):
@@ -150,6 +152,8 @@ class Released(_Event):
     payload_digest: Digest
     approval_digest: Digest | None = None
     """Of what the releaser signed as a reviewer within it."""
+    demo: Mark = None
+    """A studio in demo mode signed it."""
 
 
 Event = Annotated[

@@ -21,7 +21,7 @@ from review_store.threads import open_threads
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
-SAID = ("reason", "assignee", "text", "answers", "thread", "override", "justification", "undoes")
+SAID = ("reason", "assignee", "text", "answers", "thread", "override", "justification", "undoes", "demo")
 """Fields of an event that a line about it tells."""
 
 

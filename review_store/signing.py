@@ -69,7 +69,8 @@ def sign_approvals(log: EventLog, policy: Policy, trust: TrustFile, key: Signing
             "There is nothing to sign.",
             "Approve first with `meta-infer review decide`.",
         )
-    log.append(state.lineage, [SignedApproval(actor=person.id, at=at, envelope=envelope.plain())])
+    signed = SignedApproval(actor=person.id, at=at, envelope=envelope.plain(), demo=entry.demo)
+    log.append(state.lineage, [signed])
     return envelope
 
 
@@ -152,6 +153,7 @@ def release(
                 policy_digest=reviewed.digest,
                 payload_digest=sha256(payload),
                 approval_digest=sha256(own.payload) if own else None,
+                demo=demo,
             )
         )
         if file is not None:

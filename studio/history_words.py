@@ -96,7 +96,9 @@ def _did(event: Event, known: dict[int, Event]) -> str:
             what = _did(before, known) if before is not None else text("unknown")
             return text("told_undone", who=who, what=what, at=moment(before.at) if before is not None else "–")
         case SignedApproval():
-            return text("told_signed", who=who)
+            return text("told_signed_demo" if event.demo else "told_signed", who=who)
+        case Released(demo=True):
+            return text("told_released_demo", who=who, serial=event.serial)
         case Released():
             return text("told_released", who=who, serial=event.serial)
 

@@ -25,6 +25,7 @@ from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, NotTrustedError
 from review_store.demo import DemoKeys, refuse_demo, sign_demo
 from review_store.events import Released, SignedApproval
+from review_store.review_text import record_text
 from review_store.signing import release, sign_approvals
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
@@ -77,6 +78,12 @@ def test_the_studio_signs_for_everybody_who_approved_on_it(log, path):
     opened = open_bundle(shown(log, path).bundle, read_trust(path), AT, EXPECTED, demo_allowed=True)
     assert opened.releasers == ("ada",)
     assert set(opened.reviewers.values()) == {("bob", "eve")}
+    told = [record_text(each) for each in log.records()[-3:]]
+    assert [each.partition(" ")[2] for each in told] == [
+        f"{AT} bob signed (demo: True)",
+        f"{AT} eve signed (demo: True)",
+        f"{AT} ada released (demo: True)",
+    ]
 
 
 def test_what_is_not_reviewed_is_not_signed_in_a_demo_either(log, path):

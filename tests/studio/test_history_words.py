@@ -9,6 +9,7 @@ from review_store.events import (
     Rejected,
     Released,
     Resolved,
+    SignedApproval,
     Tagged,
     Undone,
     Withdrawn,
@@ -58,6 +59,9 @@ FIRST = record(299, Commented(**ABOUT, text="Is it read twice?"))
         (Undone(**ABOUT, undoes=299), "ada undid this: ada commented, 2026-11-30 09:15 UTC {W}."),
         (Released(**WHO, serial=3, policy_digest=DIGEST, payload_digest=DIGEST), "ada signed the whole policy as "
          "number 3 {W}."),
+        (Released(**WHO, serial=3, policy_digest=DIGEST, payload_digest=DIGEST, demo=True), "the demo signed the whole "
+         "policy for ada as number 3 {W}."),
+        (SignedApproval(**WHO, envelope={}, demo=True), "the demo signed the approvals of ada {W}."),
     ],
 )  # fmt: skip
 def test_events_are_sentences_without_numbers_of_the_record_or_names_of_fields(event, sentence):

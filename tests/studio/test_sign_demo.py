@@ -24,6 +24,7 @@ from studio import jobs
 from studio.cli import commands as studio_commands
 from studio.demo_mode import VARIABLE
 from studio.policies import review_of, subject
+from studio.stations import rows
 from studio.texts import text
 
 BUNDLE = f"bundles/{NAME}_1.bundle"
@@ -128,6 +129,20 @@ def test_a_studio_that_is_not_a_demo_does_not_take_its_bundles(work, shown, monk
     assert text("sign_no_releaser") in [each.value for each in page.warning]
     assert text("demo_banner") not in [each.value for each in page.warning]
     assert not [each for each in page.button if each.key in ("demo_sign", f"compile_{BUNDLE}")]
+
+
+def test_the_station_calls_it_a_demo_too(work, monkeypatch):
+    demo(work)
+
+    def signed():
+        (row,) = rows(work)
+        (station,) = [each for each in row.stations if each.name == "signed"]
+        return station.state, station.sentence
+
+    monkeypatch.setenv(VARIABLE, "on")
+    assert signed() == ("done", text("station_signed_demo", file=BUNDLE))
+    monkeypatch.setenv(VARIABLE, "")
+    assert signed() == ("next", text("station_signed_nobody"))
 
 
 def test_what_is_compiled_of_a_demo_is_asked_for_as_a_demo(work, shown, monkeypatch):
