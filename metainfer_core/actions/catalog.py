@@ -7,6 +7,7 @@ from metainfer_core.actions.kinds.bind_shape import BindShape
 from metainfer_core.actions.kinds.cancel_transposes import CancelTransposes
 from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.decompose import Decompose
+from metainfer_core.actions.kinds.enlarge_kernel import EnlargeKernel
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
@@ -19,6 +20,7 @@ from metainfer_core.actions.kinds.prefetch import Prefetch
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.kinds.round_weights import RoundWeights
 from metainfer_core.actions.kinds.split import Split
+from metainfer_core.actions.kinds.split_kernel import SplitKernel
 from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.kinds.tile import TileKind
 
@@ -30,6 +32,8 @@ KINDS: tuple[ActionKind, ...] = (
     MergeSiblings(),
     Decompose(),
     Split(),
+    EnlargeKernel(),
+    SplitKernel(),
     Fuse(),
     PadChannels(),
     KeepFloat(),

@@ -17,8 +17,18 @@ ANY_INTEGER = ("int8", "int16", "int32", "int64", "uint8")
 """What a document means by `int` where it gives no width."""
 
 
-def rules_against(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str | None) -> str | None:
-    """Why the unit does not run the node, or None.
+@dataclass(frozen=True)
+class BrokenLaw:
+    """A law of a unit's operator table that a node breaks."""
+
+    field: str
+    """Of the spec."""
+    sentence: str
+    """What the node has and what the unit runs, with the field."""
+
+
+def broken_rule(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str | None) -> BrokenLaw | None:
+    """The first rule for which the unit does not run the node, or None.
 
     A rule is passed over where it is not understood, only recommends, or speaks of a property that the node does not
     have or the product does not know: nothing is concluded from it.
@@ -37,7 +47,8 @@ def rules_against(spec: HardwareSpec, unit: str, node: ir.Node, data_type: str |
         broken = _broken(rule, node, unit, data_type)
         if broken is not None:
             where = "".join(f", where {_words(condition)}" for condition in rule.when)
-            return f"{broken}{where} (compute_units.{unit}.operators.rules.{node.op_type}.{name})."
+            field = f"compute_units.{unit}.operators.rules.{node.op_type}.{name}"
+            return BrokenLaw(field, f"{broken}{where} ({field}).")
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from metainfer_core.actions.node_properties import extents
-from metainfer_core.actions.operator_rules import rules_against
+from metainfer_core.actions.operator_rules import BrokenLaw, broken_rule
 from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
 
 UNIT_WORDS = {"_bytes": " bytes", "_hz": " Hz", "_gbps": " GB/s", "_us": " µs", "_cycles": " cycles", "_bits": " bits"}
@@ -48,14 +48,21 @@ def reads_floats(unit: ComputeUnit) -> bool:
 
 
 def limits_against(spec: HardwareSpec, name: str, node: ir.Node, data_type: str | None = None) -> str | None:
-    """The first thing about the node that lies outside what the unit's operator table allows."""
+    """The first thing about the node that lies outside what the unit's operator table allows, as a sentence."""
+    broken = broken_law(spec, name, node, data_type)
+    return broken.sentence if broken else None
+
+
+def broken_law(spec: HardwareSpec, name: str, node: ir.Node, data_type: str | None = None) -> BrokenLaw | None:
+    """The first law of the unit's operator table that the node breaks."""
     limits = spec.compute_units[name].operators.limits.get(node.op_type, {})
     for attribute, limit in limits.items():
         field = f"compute_units.{name}.operators.limits.{node.op_type}.{attribute}"
         for extent in _extents(node, attribute):
             if (limit.min is not None and extent < limit.min) or (limit.max is not None and extent > limit.max):
-                return f"{node.name} has {attribute} {extent}; {name} runs {limit.low:g} to {limit.high:g} ({field})."
-    return rules_against(spec, name, node, data_type)
+                allowed = f"{name} runs {limit.low:g} to {limit.high:g} ({field})"
+                return BrokenLaw(field, f"{node.name} has {attribute} {extent}; {allowed}.")
+    return broken_rule(spec, name, node, data_type)
 
 
 def _extents(node: ir.Node, attribute: str) -> tuple[int, ...]:

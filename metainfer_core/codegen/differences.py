@@ -6,6 +6,7 @@ precision or fuses nodes without an approved action.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ CONVERSIONS = ("quantize", "dequantize", "requantize", "narrow", "widen")
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes", "merge_siblings")
 """Kinds that let one step compute several nodes."""
-REPLACING = ("decompose", "split", "merge_siblings")
+REPLACING = ("decompose", "split", "split_kernel", "merge_siblings")
 """Kinds that put new nodes in the place of some; the names of the pieces begin with the first one's name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
@@ -278,6 +279,24 @@ def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
             yield _difference(action, node, f"a part of {count} channels", f"{tensors[0].name} {tensors[0].shape}")
 
 
+def _in_parts_of_its_kernel(action: Action, built: Built) -> Iterator[Difference]:
+    """The convolution is computed by as many calls as its kernel was cut into parts."""
+    node, wanted = action.nodes[0], action.params.get("parts")
+    got = len([step for step in built.steps(node) if "conv" in step.kernel])
+    if got != wanted:
+        yield _difference(action, node, f"{wanted} parts of its kernel", f"{got} convolutions")
+
+
+def _with_zeros(action: Action, built: Built) -> Iterator[Difference]:
+    """The weights hold the taps that were approved: packed, at least as many numbers for each output channel."""
+    node, taps = action.nodes[0], math.prod(action.params["kernel"])
+    for step in (step for step in built.steps(node) if "conv" in step.kernel):
+        channels = built.tensors[step.outputs[0]].shape[1]
+        held = max((math.prod(tensor.shape) for tensor in built.constants(step)), default=0)
+        if held < channels * taps:
+            yield _difference(action, node, f"a kernel of {taps} taps", f"{held} weights for {channels} channels")
+
+
 def _as_one(action: Action, built: Built) -> Iterator[Difference]:
     """One call with weights computes all the layers, and whatever computes one of their activations computes all."""
     weighted = [node for node in action.nodes if built.op_types.get(node) in WEIGHTED]
@@ -307,6 +326,8 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "keep_float": _float,
     "decompose": _covered,
     "split": _in_parts,
+    "split_kernel": _in_parts_of_its_kernel,
+    "enlarge_kernel": _with_zeros,
     "merge_siblings": _as_one,
     "bind_shape": _bound,
     "place": _placed,

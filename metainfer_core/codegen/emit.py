@@ -33,10 +33,14 @@ C_TYPES = {
 }
 
 
+TAKEN = frozenset({"kernels", "runtime", "validation", "all", "host", "example", "library", "check", "limits", "clean"})
+"""Folders beside the program, and goals of its Makefile: no program can have such a name."""
+
+
 def identifier(model: str) -> str:
-    """A C identifier made from the model's name: lower case, at most 60 characters."""
+    """A C identifier made from the model's name: lower case, at most 60 characters, and free for a file."""
     words = re.sub(r"[^a-z0-9]+", "_", model.lower()).strip("_")[:60].strip("_")
-    return words if words[:1].isalpha() else f"model_{words}".rstrip("_")
+    return words if words[:1].isalpha() and words not in TAKEN else f"model_{words}".rstrip("_")
 
 
 def sources(plan: CompilePlan, constants: Mapping[str, bytes], backend: Backend, model: str) -> dict[str, bytes]:

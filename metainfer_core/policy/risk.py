@@ -86,13 +86,14 @@ def _of_effect(effect: Effect, objective: Objective) -> list[tuple[Level, str]]:
     return found
 
 
+RESTRUCTURING = ("merge_siblings", "decompose", "split", "enlarge_kernel", "split_kernel", "pad_channels")
+"""Kinds after which the graph is another one that computes the same function."""
+
+
 def _of_structure(action: Action) -> list[tuple[Level, str]]:
     if action.kind == "fuse" and len(action.nodes) > LARGE_FUSION:
         return [("high", f"{len(action.nodes)} nodes become one kernel.")]
-    if (
-        action.kind in ("merge_siblings", "decompose", "split", "pad_channels")
-        and action.params.get("method") != "fallback"
-    ):
+    if action.kind in RESTRUCTURING and action.params.get("method") != "fallback":
         return [("medium", "The graph's structure changes; the function does not.")]
     if action.params.get("method") == "fallback":
         return [("medium", f"The data travels to {action.params.get('target_hw')} and back.")]

@@ -44,7 +44,7 @@ from metainfer_core.verify.layer_ranges import with_layer_ranges
 Progress = Callable[[str, int, int], None]
 STRUCTURAL = (
     *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings"),
-    *("decompose", "split", "fuse", "pad_channels"),
+    *("decompose", "split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels"),
 )
 STAGING = ("tile", "prefetch")
 """Kinds that are proposed for the chosen candidate alone: what fits is known when all else is."""

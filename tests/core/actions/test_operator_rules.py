@@ -9,7 +9,7 @@ import pydantic
 import pytest
 
 from metainfer_core.actions.node_properties import extents
-from metainfer_core.actions.operator_rules import rules_against
+from metainfer_core.actions.operator_rules import broken_rule
 from metainfer_core.actions.units import limits_against
 from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec, Operators
 from metainfer_core.spec.operators import OperatorRule
@@ -41,7 +41,8 @@ def against(text: str, rule: dict[str, Any], data_type: str | None = "int8") -> 
     spec = HardwareSpec(
         name="chip", version="1.0.0", compute_units={"npu": ComputeUnit(kind="npu", operators=operators)}
     )
-    told = rules_against(spec, "npu", node, data_type)
+    broken = broken_rule(spec, "npu", node, data_type)
+    told = broken and broken.sentence
     assert told == limits_against(spec, "npu", node, data_type)
     return told
 

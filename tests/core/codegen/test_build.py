@@ -1,6 +1,7 @@
 """What was built runs, says the same as the simulator bit for bit, and is the same bytes wherever it is built."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from metainfer_core.codegen import emit
 from metainfer_core.codegen.catalog import BACKENDS, backend
 from metainfer_core.codegen.elf import section
-from metainfer_core.codegen.emit import c_text, comment, identifier
+from metainfer_core.codegen.emit import TAKEN, c_text, comment, identifier
 from metainfer_core.codegen.make import build
 from metainfer_core.codegen.package import Package, read_package, write_package
 from metainfer_core.codegen.realised import SECTION, WEIGHTS_SECTION, read_realised, read_table
@@ -301,10 +303,19 @@ def test_each_backend_is_found_by_name() -> None:
         ("3d", "model_3d"),
         ("模型", "model"),
         ("", "model"),
+        ("Kernels", "model_kernels"),
+        ("check", "model_check"),
     ],
 )
 def test_identifiers(model: str, name: str) -> None:
     assert identifier(model) == name
+
+
+def test_no_program_is_named_as_a_goal_of_its_makefile_or_a_folder_beside_it() -> None:
+    makefile = (Path(emit.__file__).parent / "templates" / "Makefile.jinja").read_text("utf-8")
+    (goals,) = re.findall(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    folders = {place.parts[0] for place in map(Path, re.findall(r"[a-z]+/[*a-z]+\.[ch]pp", makefile))}
+    assert {*goals.split(), *folders} == TAKEN
 
 
 def test_text_and_comments_hold_nothing_that_acts() -> None:

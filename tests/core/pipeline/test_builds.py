@@ -14,8 +14,11 @@ import pytest
 from tiny_models import from_text
 
 from metainfer_core import pipeline
+from metainfer_core.actions.action import Action
+from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.validate import validate_package
 from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
 from metainfer_core.verify.report import BuildReport
 
@@ -25,7 +28,7 @@ SPECS = ("rk3588", "rk3399", "esp32s3")
 
 
 def build(model, spec_name, target="native_cpu", folder=MODELS, **objective):
-    spec = load_spec(spec_name, ROOT / "hwspecs")
+    spec = load_spec(spec_name, ROOT / "hwspecs") if isinstance(spec_name, str) else spec_name
     prepared = pipeline.prepare(folder / f"{model}.onnx")
     samples = pipeline.samples_for(prepared, None)
     adapted = pipeline.adapt(prepared, spec, samples, samples, Objective(**objective))
@@ -104,6 +107,35 @@ def test_layers_that_were_merged_are_built_as_one_and_named(tmp_path, ends, node
     assert merged.nodes == nodes
     assert merged.risk.level == "medium"
     assert_promises_kept(compiled, report)
+
+
+KERNELS = """
+    g (float[1,8,16,16] x, float[8,1,11,11] w_a, float[8] w_bias, float[8,8,3,3] w_b) => (float[1,8,16,16] z) {
+        [a] y = Conv <group = 8, pads = [5, 5, 5, 5]> (x, w_a, w_bias)
+        [b] z = Conv <dilations = [2, 2], pads = [2, 2, 2, 2]> (y, w_b)
+    }"""
+
+
+def test_kernels_that_the_npu_lacks_are_built_from_those_that_it_has(tmp_path):
+    plain = load_spec("rk3568", ROOT / "hwspecs").plain()
+    for axis in ("h", "w"):
+        plain["compute_units"]["npu"]["operators"]["rules"]["Conv"][f"dilation_{axis}"]["max"] = 1
+    onnx.save(from_text(KERNELS), tmp_path / "kernels.onnx")
+    policy, compiled, report = build("kernels", HardwareSpec.from_plain(plain), folder=tmp_path, fast=True)
+    assert_promises_kept(compiled, report)
+    done = {action.action: action for action in policy.actions}
+    cut, enlarged = done["split_kernel"], done["enlarge_kernel"]
+    assert (cut.node_id, cut.params["kernel"], cut.params["parts"]) == ("a", (6, 6), 4)
+    assert (enlarged.node_id, enlarged.params["kernel"]) == ("b", (5, 5))
+    assert {cut.risk.level, enlarged.risk.level} == {"medium"}
+    wrong = [
+        Action(kind="split_kernel", nodes=("a",), params={**cut.params, "parts": 3}),
+        Action(kind="enlarge_kernel", nodes=("b",), params={"kernel": (31, 31)}),
+    ]
+    told = [(found.approved, found.realised) for found in differences(wrong, compiled.realised, {})]
+    assert told[:1] + [one for one in told if "taps" in one[0]] == [
+        ("3 parts of its kernel", "4 convolutions"), ("a kernel of 961 taps", "1600 weights for 8 channels"),
+    ]  # fmt: skip
 
 
 def test_int8_on_the_npu_keeps_the_budget_and_every_bit():
