@@ -16,6 +16,7 @@ from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import Time, TrustFile
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.what_if import WhatIf
 from metainfer_core.values import first_fault
 from review_store.events import (
     Approved,
@@ -31,7 +32,8 @@ from review_store.events import (
     Withdrawn,
 )
 from review_store.log import Conflict, EventLog, Record
-from review_store.state import ActionReview, ReviewState, effective, fold
+from review_store.override_effect import check_measured
+from review_store.state import ActionReview, ReviewState, effective, fold, overridden, plain_override
 
 
 class Legality(Protocol):
@@ -60,6 +62,10 @@ class Decision:
     """False switches the action off, an object replaces parameters, None takes an earlier override back."""
     expires: Time | None = None
     """Until when an override holds: nothing is built from it later. None: as long as the bundle."""
+    measured: WhatIf | None = None
+    """What an override does, measured beside all that is in force."""
+    unmeasured: str = ""
+    """Why that was not measured: an override comes with the one or the other."""
     assignee: str | None = None
     """Who a tag asks to look."""
     thread: int | None = None
@@ -84,9 +90,11 @@ def decide(
             events.extend(_events(state, review, decision, at))
     except pydantic.ValidationError as error:
         raise InputError(**first_fault(error, "decision")) from error
-    if "override" in decision.verdicts and legality is not None:
-        changed = [_with_override(each, _override(each, decision, at, state.least_reason)) for each in reviews]
-        _check_legal(changed, legality)
+    if "override" in decision.verdicts:
+        changed = [overridden(review, decision.override) for review in reviews]
+        if legality is not None:
+            refuse_illegal(changed, legality)
+        check_measured(state, changed, decision.measured, decision.unmeasured)
     versions = {review.id: review.version for review in reviews}
     return log.append(state.lineage, events, versions, values=() if state.registered else (state.policy.to_json(),))
 
@@ -128,7 +136,7 @@ def undo_last(
         overrides = [
             each for each in kept if isinstance(each, Overridden) and each.base_digest == review.proposed.content_digest
         ]
-        _check_legal([_with_override(review, overrides[-1] if overrides else None)], legality)
+        refuse_illegal([_with_override(review, overrides[-1] if overrides else None)], legality)
     undo = Undone(actor=person, at=at, action=action_id, undoes=own[-1].seq)
     return log.append(state.lineage, [undo], {action_id: review.version})
 
@@ -207,9 +215,11 @@ def _override(review: ActionReview, decision: Decision, at: Time, least: int) ->
         at=at,
         action=review.id,
         base_digest=review.proposed.content_digest,
-        override=_plain_override(decision.override),
+        override=plain_override(decision.override),
         reason=_needed(decision.reason, review, "an override", least),
         expires=decision.expires,
+        measured=None if decision.measured is None else decision.measured.of_action(review.id),
+        unmeasured=decision.unmeasured if decision.measured is None and decision.unmeasured.strip() else None,
     )
 
 
@@ -273,7 +283,8 @@ def _withdrawal(review: ActionReview, person: str, at: Time) -> Withdrawn:
     return Withdrawn(actor=person, at=at, action=review.id)
 
 
-def _check_legal(changed: Sequence[PolicyAction], legality: Legality) -> None:
+def refuse_illegal(changed: Sequence[PolicyAction], legality: Legality) -> None:
+    """Raises InputError where the policy cannot be built with these actions as they are overridden."""
     why_not = legality(*changed)
     if why_not is not None:
         raise InputError(
@@ -301,10 +312,6 @@ def _binding(policy: Policy) -> dict[str, Any]:
 def registration(policy: Policy, person: str, at: Time) -> Registered:
     """The event that brings a policy under review."""
     return Registered(actor=person, at=at, policy_digest=policy.digest, proposed_by_tool=bool(policy.objective))
-
-
-def _plain_override(override: Mapping[str, Any] | Literal[False] | None) -> dict[str, Any] | Literal[False] | None:
-    return dict(override) if isinstance(override, Mapping) else override
 
 
 def _needed(reason: str, review: ActionReview, what: str, least: int) -> str:

@@ -12,17 +12,41 @@ from metainfer_core.bundle.reason import listed
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import Time, time_text
 from metainfer_core.bundle.trust_root import read_trust
-from metainfer_core.cli.console import Json, emit, verdict
+from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.errors import InputError
+from metainfer_core.pipeline import prepare
 from metainfer_core.policy.policy import PolicyAction
+from metainfer_core.policy.what_if import WhatIf
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import read_json
-from review_store.decide import Decision, Legality, Verdict, current_state, decide, low_risk_ids, undo_last
+from metainfer_core.verify.samples import SAMPLES
+from review_store.decide import (
+    Decision,
+    Legality,
+    Verdict,
+    current_state,
+    decide,
+    known_action,
+    low_risk_ids,
+    refuse_illegal,
+    undo_last,
+)
 from review_store.legality import legality_on
 from review_store.log import Conflict, EventLog, Record
-from review_store.review_options import ModelFile, PolicyFile, SpecFile, Workspace, opened, policy_of
+from review_store.override_effect import CHANGES_NOTHING, changes_anything, effect_of_overrides
+from review_store.review_options import (
+    Calib,
+    Evaluation,
+    ModelFile,
+    PolicyFile,
+    SampleCount,
+    SpecFile,
+    Workspace,
+    opened,
+    policy_of,
+)
 from review_store.review_text import record_data, record_text
-from review_store.state import ReviewState, reviewed_policy
+from review_store.state import ReviewState, overridden, reviewed_policy
 from review_store.workspace import DEFAULT_WORKSPACE, default_person, now, person_id, trust_path
 
 
@@ -55,6 +79,12 @@ def decide_command(
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="DATE", help="Until when the override holds, as 2027-06-30.")
     ] = None,
+    calib: Calib = None,
+    evaluation: Evaluation = None,
+    samples: SampleCount = SAMPLES,
+    unmeasured: Annotated[
+        str, typer.Option("--unmeasured", metavar="REASON", help="Why the override's effect is not measured.")
+    ] = "",
     reason: Annotated[str, typer.Option("--reason", help="Why; for all but approvals.")] = "",
     why_allowed: Annotated[str, typer.Option("--why-allowed", help="Justification: why it may stand.")] = "",
     accuracy_effect: Annotated[str, typer.Option("--accuracy-effect", help="Justification: what it costs.")] = "",
@@ -82,7 +112,7 @@ def decide_command(
             "Only an override has an end; what else is decided holds until it is changed.",
             "Give --override too, or leave --expires out.",
         )
-    legality = None
+    legality, wanted = None, None if override is None else _read_override(override)
     if override is not None:
         legality = _legality(state, model, spec)
     if undo:
@@ -108,14 +138,25 @@ def decide_command(
             "One decision is written at a time; only an override may come with its approval.",
             "Give them one after the other.",
         )
+    measured = None
+    is_to_be_measured = override is not None and not unmeasured.strip() and bool(reason.strip())
+    if is_to_be_measured and legality is not None and model is not None and spec is not None:
+        changed = [overridden(known_action(state, each), wanted) for each in dict.fromkeys(ids)]
+        refuse_illegal(changed, legality)
+        if changes_anything(state, changed):
+            measured = _effect(state, changed, model, spec, calib, evaluation, samples)
+        else:
+            unmeasured = CHANGES_NOTHING
     decision = Decision(
         person=who,
         action_ids=ids,
         verdicts=verdicts,
         justification=_justification(why_allowed, accuracy_effect, fallback),
         reason=reason,
-        override=None if override is None else _read_override(override),
+        override=wanted,
         expires=None if expires is None else _end_of(expires),
+        measured=measured,
+        unmeasured=unmeasured,
         assignee=None if assignee is None else person_id(assignee),
         thread=resolve if answers is None else answers,
     )
@@ -141,6 +182,22 @@ def _legality(state: ReviewState, model: Path | None, spec: HardwareSpec | None)
     if model is None or spec is None:
         _ask_for_model()
     return legality_on(model, spec, reviewed_policy(state))
+
+
+def _effect(
+    state: ReviewState,
+    changed: list[PolicyAction],
+    model: Path,
+    spec: HardwareSpec,
+    calib: str | None,
+    evaluation: str | None,
+    samples: int,
+) -> WhatIf:
+    """What the override does, measured before it is written."""
+    with progress("Measuring what it does") as report:
+        report("reading the model", 0, 0)
+        prepared = prepare(model, state.policy.bound_shapes)
+        return effect_of_overrides(state, changed, prepared, spec, calib, evaluation, samples, report)
 
 
 def _read_override(text: str) -> dict[str, Any] | Literal[False] | None:

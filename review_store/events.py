@@ -9,6 +9,7 @@ import pydantic
 from metainfer_core.bundle.approvals import Binding
 from metainfer_core.bundle.statement import ApprovedAction, Digest, Justification, Line
 from metainfer_core.bundle.trust import Mark, PersonId, RiskLevel, Time
+from metainfer_core.policy.what_if import WhatIf
 from metainfer_core.values import JsonMap, Value, first_fault
 
 
@@ -74,6 +75,10 @@ class Overridden(_ActionEvent):
     reason: Line
     expires: Time | None = None
     """Until when it holds."""
+    measured: WhatIf | None = None
+    """What it does, as measured before it was written; None in records of older programs, too."""
+    unmeasured: Line | None = None
+    """Why that was not measured."""
 
 
 class Approved(_Verdict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import onnx_ir as ir
@@ -21,6 +21,7 @@ from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.decide import Legality
 from review_store.foreseen import foreseen_differences
+from review_store.state import with_actions
 
 Buildable = Callable[[Policy], None]
 """Raises where a reviewed policy cannot be built."""
@@ -45,7 +46,7 @@ def legality_of(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> Legal
     """
 
     def why_not(*changed: PolicyAction) -> str | None:
-        found = faults(prepared, spec, _with(policy, changed))
+        found = faults(prepared, spec, with_actions(policy, changed))
         if not found:
             return None
         named = {action.id for action in changed}
@@ -127,12 +128,6 @@ def _tried(prepared: ir.Model, spec: HardwareSpec, policy: Policy) -> tuple[Mapp
     except OWN_FAULTS as error:
         found[""] = _sentence(error)
     return found, None if found else lowered
-
-
-def _with(policy: Policy, changed: Sequence[PolicyAction]) -> Policy:
-    news = {action.id: action.plain() for action in changed}
-    lines = [news.get(each.id) or each.plain() for each in policy.actions]
-    return Policy.from_plain(policy.plain() | {"actions": lines}, "policy")
 
 
 def _sentence(error: MetaInferError) -> str:

@@ -14,6 +14,7 @@ from metainfer_core.pipeline import prepare, samples_for
 from metainfer_core.pipeline.retrained import take_over
 from metainfer_core.policy.reapply import left_out
 from metainfer_core.spec.library import load as load_spec
+from review_store.review_options import Calib, Evaluation
 from review_store.workspace import read_policy
 
 
@@ -23,10 +24,8 @@ def reapply_command(
     model: Annotated[Path, typer.Option("--model", help="The same graph with the new weights.")],
     hw_spec: Annotated[str, typer.Option("--hw-spec", help="The hardware spec: a file, or a name in the library.")],
     output: Annotated[Path, typer.Option("--output", help="The policy for the new weights; a new file.")],
-    calib: Annotated[str | None, typer.Option("--calib", help="Calibration data, as for adapt.")] = None,
-    evaluation: Annotated[
-        str | None, typer.Option("--eval", help="Data that effects are measured on; the calibration data if not given.")
-    ] = None,
+    calib: Calib = None,
+    evaluation: Evaluation = None,
     as_json: Json = False,
 ) -> None:
     """Retrained weights: does the same actions on the new model and measures all their effects anew."""

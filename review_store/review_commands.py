@@ -32,6 +32,7 @@ from review_store.review_text import (
     state_text,
 )
 from review_store.state import reviewed_policy
+from review_store.what_if_command import what_if_command
 from review_store.workspace import DEFAULT_WORKSPACE, now, trust_path
 
 
@@ -45,6 +46,11 @@ def commands(app: typer.Typer) -> None:
         epilog="Example: meta-infer review decide model.policy --action quantize@Conv_12 --approve "
         '--why-allowed "..." --accuracy-effect "..." --fallback "..."',
     )(decide_command)
+    review.command(
+        "what-if",
+        epilog="Example: meta-infer review what-if model.policy --action quantize@Conv_12 --set bit_width=16 "
+        "--model model.onnx --hw-spec rk3588 --calib data.npz",
+    )(what_if_command)
     review.command("carry", epilog="Example: meta-infer review carry retrained.policy --as ada")(carry_command)
     review.command(
         "reapply",

@@ -22,6 +22,13 @@ PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy u
 Workspace = Annotated[Path, typer.Option("--workspace", help="Folder with the record of the review.")]
 ModelFile = Annotated[Path | None, typer.Option("--model", help="The ONNX model; needed where the policy names none.")]
 SpecFile = Annotated[str | None, typer.Option("--hw-spec", help="The hardware spec: a file, or a name in the library.")]
+Calib = Annotated[str | None, typer.Option("--calib", help="Calibration data, as for adapt.")]
+Evaluation = Annotated[
+    str | None, typer.Option("--eval", help="Data that effects are measured on; the calibration data if not given.")
+]
+SampleCount = Annotated[
+    int, typer.Option("--samples", min=1, max=1_000_000, help="How many samples of the data are used, at most.")
+]
 
 
 def digests(model: Path | None, hw_spec: str | None) -> tuple[str | None, str | None, HardwareSpec | None]:

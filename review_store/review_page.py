@@ -25,7 +25,7 @@ from review_store.check_log import LogFault
 from review_store.log import Record
 from review_store.manual_crops import Spot, spot_of
 from review_store.overrides import override_word, overrides
-from review_store.review_text import missing_people, override_words, record_text
+from review_store.review_text import missing_people, override_effect, override_words, record_text
 from review_store.state import REVIEW_WORDS, ActionReview, ReviewState, reviewed_policy
 
 RISKS = ("high", "medium", "low")
@@ -71,6 +71,7 @@ class _Block:
     reasons: tuple[_Reason, ...]
     override_word: str | None
     override: str
+    effect: str
     notes: tuple[str, ...]
     history: tuple[str, ...]
 
@@ -131,6 +132,7 @@ def _blocks(
             reasons=tuple(_reason(each, evidence, cutouts) for each in explained[review.id].why),
             override_word=override_word(review, as_of),
             override="" if review.override is None else override_words(review.override.plain().get("override")),
+            effect="" if review.override is None else override_effect(review.override),
             notes=(*missing_people(review), *review.notes),
             history=tuple(histories.get(review.id, ())),
         )

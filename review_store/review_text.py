@@ -12,7 +12,8 @@ from typing import Any
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.bundle.trust import Time
 from metainfer_core.explain.render import text_lines
-from review_store.events import Tagged
+from metainfer_core.explain.what_if_words import what_if_line
+from review_store.events import Overridden, Tagged
 from review_store.log import Record
 from review_store.overrides import overrides
 from review_store.review_filter import EVERYTHING, Filter
@@ -23,6 +24,8 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the start of a formula."""
 SAID = ("reason", "assignee", "text", "answers", "thread", "override", "justification", "undoes", "demo")
 """Fields of an event that a line about it tells."""
+EFFECT = ("measured", "unmeasured")
+"""Fields of an override that are told in a sentence."""
 
 
 def action_data(review: ActionReview) -> dict[str, Any]:
@@ -123,6 +126,8 @@ def record_text(record: Record) -> str:
     said = {key: plain[key] for key in SAID if key in plain}
     if "override" in said:
         said["override"] = override_words(said["override"])
+    if isinstance(event, Overridden):
+        said |= _effect(event)
     details = "; ".join(f"{key}: {_flat(value)}" for key, value in said.items())
     return f"{record.seq} {event.at} {event.actor} {plain['kind']}" + (f" ({details})" if details else "")
 
@@ -139,7 +144,8 @@ def records_csv(records: Iterable[Record]) -> bytes:
     writer.writerow(("seq", "at", "actor", "action", "event", "details"))
     for record in records:
         plain = record.event.plain()
-        rest = {key: value for key, value in plain.items() if key not in ("at", "actor", "action", "kind")}
+        rest = {key: value for key, value in plain.items() if key not in ("at", "actor", "action", "kind", *EFFECT)}
+        rest |= _effect(record.event) if isinstance(record.event, Overridden) else {}
         details = "; ".join(f"{key}: {_flat(value)}" for key, value in rest.items())
         row = (str(record.seq), plain["at"], plain["actor"], plain.get("action", ""), plain["kind"], details)
         writer.writerow([_not_a_formula(cell) for cell in row])
@@ -163,13 +169,29 @@ def _tag(tag: Tagged) -> dict[str, Any]:
 
 def _override(review: ActionReview) -> dict[str, Any]:
     assert review.override is not None
-    return {"value": review.override.plain().get("override"), "reason": review.override.reason}
+    plain: dict[str, Any] = review.override.plain()
+    known: dict[str, Any] = {key: plain[key] for key in EFFECT if key in plain}
+    return {"value": plain.get("override"), "reason": review.override.reason, **known}
 
 
 def _override_line(review: ActionReview) -> str:
     assert review.override is not None
     given = _override(review)
-    return f"Override by {review.override.actor}: {override_words(given['value'])} ({given['reason']})"
+    effect = override_effect(review.override)
+    words = f"Override by {review.override.actor}: {override_words(given['value'])} ({given['reason']})"
+    return f"{words}; {effect}" if effect else words
+
+
+def override_effect(event: Overridden) -> str:
+    """What an override does, as it was measured before it was written; empty in records of older programs."""
+    if event.measured is not None:
+        return what_if_line(event.measured, event.action)
+    return f"not measured: {event.unmeasured}" if event.unmeasured else ""
+
+
+def _effect(event: Overridden) -> dict[str, str]:
+    words = override_effect(event)
+    return {"effect": words} if words else {}
 
 
 def override_words(value: object) -> str:

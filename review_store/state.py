@@ -135,6 +135,13 @@ def reviewed_policy(state: ReviewState) -> Policy:
     return Policy.from_plain(plain | {"actions": [each.action.plain() for each in state.actions]}, "reviewed policy")
 
 
+def with_actions(policy: Policy, changed: Iterable[PolicyAction]) -> Policy:
+    """The policy with these actions in the place of those with their ids."""
+    news = {action.id: action.plain() for action in changed}
+    lines = [news.get(each.id) or each.plain() for each in policy.actions]
+    return Policy.from_plain(policy.plain() | {"actions": lines}, "policy")
+
+
 def bound_policy(policy: Policy, binding: Binding) -> Policy:
     """The policy with the digests of its model, spec and rules filled in where it has none, as plain policies do."""
     plain = policy.plain()
@@ -152,6 +159,18 @@ def effective(proposed: PolicyAction, override: Overridden | None, tagged: bool)
     if tagged:
         reviewers["review_required"] = True
     return PolicyAction.from_plain(proposed.plain() | reviewers, proposed.id) if reviewers else proposed
+
+
+def overridden(review: ActionReview, override: Mapping[str, Any] | Literal[False] | None) -> PolicyAction:
+    """The action as it would be built with this override in the place of the one that it has."""
+    given = {} if override is None else {"override": plain_override(override)}
+    without = effective(review.proposed, None, review.tag is not None)
+    return PolicyAction.from_plain(without.plain() | given, review.id)
+
+
+def plain_override(override: Mapping[str, Any] | Literal[False] | None) -> dict[str, Any] | Literal[False] | None:
+    """An override as JSON data."""
+    return dict(override) if isinstance(override, Mapping) else override
 
 
 def as_decided(proposed: PolicyAction, records: Iterable[Record]) -> PolicyAction:

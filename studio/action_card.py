@@ -14,6 +14,7 @@ from studio.action_words import parameter_words, value_words
 from studio.crops import Crop, crop_of
 from studio.history_words import told
 from studio.markup import draw
+from studio.override_effect import effect_words
 from studio.review_rows import title
 from studio.texts import text
 
@@ -32,6 +33,7 @@ def draw_card(review: ActionReview, spec: HardwareSpec | None, calibration: str)
         level=risk_level(action),
         facts=action.risk.facts if action.risk else (text("card_no_risk"),),
         override=action.override,
+        override_effect=effect_words(review.override) if review.override is not None else (),
         nodes=action.nodes or (action.node_id,),
         params=_params(action),
         explanation=explanation,

@@ -26,6 +26,7 @@ from review_store.log import Record
 from review_store.policy_diff import FieldChange
 from studio.action_words import parameter_words, value_words
 from studio.figures import plain_value
+from studio.override_effect import effect_words
 from studio.texts import text
 
 
@@ -120,7 +121,7 @@ def _said(event: Event, known: dict[int, Event]) -> tuple[str, ...]:
             )
         case Overridden():
             until = () if event.expires is None else (text("told_until", at=moment(event.expires)),)
-            return (text("told_reason", reason=event.reason), *until)
+            return (text("told_reason", reason=event.reason), *until, *effect_words(event))
         case Tagged() | Rejected():
             return (text("told_reason", reason=event.reason),)
         case Commented():

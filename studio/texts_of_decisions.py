@@ -38,4 +38,25 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
         "en": "Overridden, see the parameters. The sentence and the effects below are those of the action as proposed."
     },
     "form_wait_illegal": {"en": "It cannot be written while this is so."},
+    # The effect of an override
+    "effect_absent": {
+        "en": "What it does cannot be measured: the model or the hardware spec is not in the workspace. "
+        "The record will say so."
+    },
+    "effect_again": {"en": "Measure it again"},
+    "effect_alone": {"en": "by itself {before} → {after}; "},
+    "effect_failed": {"en": "What it does could not be measured."},
+    "effect_forecast": {"en": "time {time_before} → {time_after}, bytes moved {bytes_before} → {bytes_after}"},
+    "effect_measured_on": {"en": "Measured on {data}, signal to noise: {figures}."},
+    "effect_measuring": {"en": "Being measured: what it does to the outputs."},
+    "effect_none": {"en": "none ({why})"},
+    "effect_nothing": {"en": "Nothing is done in another way than now, so there is nothing to measure."},
+    "effect_over": {"en": "Over the accuracy budget: {why}"},
+    "effect_predicted": {"en": "Predicted: {figures}."},
+    "effect_title": {"en": "Measure the override of {action}"},
+    "effect_together": {"en": "the whole policy {before} → {after}"},
+    "effect_unmeasured": {"en": "Its effect was not measured: {why}"},
+    "effect_wait": {"en": "It can be written when its effect is measured, or with a reason why it is not."},
+    "effect_why_not": {"en": "Why its effect is not measured"},
+    "effect_without": {"en": "Write it without its measured effect"},
 }

@@ -28,6 +28,7 @@ from studio.policies import Review, Subject
 from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
 from studio.threads_panel import answered, draw_threads
+from studio.what_if import Effect, asked, draw_measurement
 
 MOST_YEARS = 100
 """How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
@@ -101,7 +102,7 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
             _approve(found, desk, event, person, lines)
         return
     override: Override = None
-    why_not, expires = "", None
+    why_not, expires, effect = "", None, Effect()
     fields: dict[str, Any] = {}
     if event.verb == "override":
         override, why_not, fields = _override(found, review, action, desk, kept)
@@ -112,6 +113,11 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     assignee = _assignee(review, action.id, kept) if event.verb == "tag" else None
     fields |= {"thread": thread, "assignee": assignee}
     reason = _lines(text("form_reason"), "reason", action.id, kept)
+    if event.verb == "override" and not why_not:
+        known = asked(found, review, action, override, person)
+        effect = draw_measurement(found, action, override, known, kept, person)
+        why_not = "" if effect.is_told else text("effect_wait")
+        fields |= {"unmeasured": effect.unmeasured} if known.takes_a_reason else {}
     keep_form(desk, person, action.id, {**fields, "reason": reason})
     labels = {
         "tag": text("form_tag"),
@@ -123,7 +129,8 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
         verdict: Any = event.verb
         decision = Decision(
             person, (action.id,), (verdict,), reason=reason, override=override, assignee=assignee, thread=thread,
-            expires=None if expires is None else end_of(expires),
+            expires=None if expires is None else end_of(expires), measured=effect.measured,
+            unmeasured=effect.unmeasured,
         )  # fmt: skip
         if write(found, desk, event, decision):
             st.session_state.pop(field_key("reason", action.id), None)

@@ -17,16 +17,19 @@ def what_if_lines(found: WhatIf) -> tuple[str, ...]:
     lines += [f"  {name} by itself: {_both(old, found.after.alone[name])}" for name, old in found.before.alone.items()]
     lines.append(f"  all actions together: {_both(found.before.together, found.after.together)}")
     lines += [f"Over the accuracy budget: {sentence}" for sentence in found.after.broken]
+    lines += [found.unknown] if found.unknown else []
     return (*lines, f"Predicted, not measured: {_forecasts(found.before.predicted, found.after.predicted)}.")
 
 
 def what_if_line(found: WhatIf, action_id: str) -> str:
     """The same of one action in a line."""
-    own = f"by itself {_both(found.before.alone[action_id], found.after.alone[action_id])}"
+    own = ""
+    if action_id in found.after.alone:
+        own = f"by itself {_both(found.before.alone[action_id], found.after.alone[action_id])}, "
     whole = f"all actions together {_both(found.before.together, found.after.together)}"
     budget = " (over the accuracy budget)" if found.after.broken else ""
     predicted = _forecasts(found.before.predicted, found.after.predicted)
-    return f"measured on {found.data}: {own}, {whole}{budget}; predicted {predicted}"
+    return f"measured on {found.data}: {own}{whole}{budget}; predicted {predicted}"
 
 
 def beside_the_record(policy: Policy, found: WhatIf) -> str:

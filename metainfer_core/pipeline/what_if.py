@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metainfer_core.numerics.task_metrics import METRICS
 from metainfer_core.pipeline.steps import Prepared, missing_ranges
 from metainfer_core.policy.choose import tools_for
 from metainfer_core.policy.objective import Objective
@@ -36,5 +37,21 @@ def measure_overrides(
     progress("running the unchanged model", 0, 0)
     calibration = missing_ranges(prepared, after, calib, progress)
     reference = run_reference(prepared.model, evaluation_samples.feeds)
-    tools = tools_for(prepared.model, spec, evaluation_samples, reference, objective, progress)
-    return what_if(before, after, prepared.model, spec, calibration, tools, evaluation_samples)
+    unknown = _why_no_metric(objective, evaluation_samples)
+    told = Objective.from_plain({**objective.plain(), "metric": None}) if unknown else objective
+    tools = tools_for(prepared.model, spec, evaluation_samples, reference, told, progress)
+    return what_if(before, after, prepared.model, spec, calibration, tools, evaluation_samples, unknown)
+
+
+def _why_no_metric(objective: Objective, samples: Samples) -> str:
+    """Why the metric that the policy names is not measured; empty where it is, or where there is none.
+
+    A policy comes from anywhere: a function that it names is not run for that alone.
+    """
+    if objective.metric is None:
+        return ""
+    if objective.metric not in METRICS:
+        return f"The metric {objective.metric} of the policy was not measured: it is a program of somebody's own."
+    if samples.labels is None:
+        return f"The metric {objective.metric} of the policy was not measured: the data has no labels."
+    return ""

@@ -6,6 +6,7 @@ Everything is measured as the search measured it: each action by itself on the f
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -68,12 +69,23 @@ class Side(Value):
 class WhatIf(Value):
     """The measured and the predicted effect of overrides."""
 
-    format: str = "metainfer.what_if/1"
+    format: Literal["metainfer.what_if/1"] = "metainfer.what_if/1"
     data: str
     """What was measured on; says `random inputs` where no data was given."""
     data_digest: str
     before: Side
     after: Side
+    unknown: str = ""
+    """What could not be measured, in a sentence."""
+
+    def of_action(self, action_id: str) -> WhatIf:
+        """The same with what this one action does by itself, and no other."""
+        sides = {
+            name: {**side, "alone": {key: one for key, one in side["alone"].items() if key == action_id}}
+            for name, side in self.plain().items()
+            if name in ("before", "after")
+        }
+        return WhatIf.from_plain({**self.plain(), **sides})
 
 
 def what_if(
@@ -84,6 +96,7 @@ def what_if(
     calibration: Calibration | None,
     tools: Tools,
     samples: Samples,
+    unknown: str = "",
 ) -> WhatIf:
     """The effect of what differs between two states of one policy.
 
@@ -95,6 +108,7 @@ def what_if(
         calibration: Fills the ranges of actions that bring none; None where all bring theirs.
         tools: Measuring and pricing, on `samples`.
         samples: What is measured on.
+        unknown: What the tools could not be given.
 
     Raises:
         InputError: Nothing differs.
@@ -107,7 +121,7 @@ def what_if(
     sides = [
         _side(policy, changed, start, tools, (step * total // 2, total)) for step, policy in enumerate((before, after))
     ]
-    return WhatIf(data=samples.label, data_digest=samples.digest, before=sides[0], after=sides[1])
+    return WhatIf(data=samples.label, data_digest=samples.digest, before=sides[0], after=sides[1], unknown=unknown)
 
 
 def changed_ids(before: Policy, after: Policy) -> tuple[str, ...]:

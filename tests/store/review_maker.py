@@ -54,6 +54,8 @@ POLICY = policy()
 def say(log, of, who, ids, *verdicts, trust=TRUST, at=AT, legality=None, **more):
     """One decision, as a command makes it; returns what was written, or the conflict."""
     ids = (ids,) if isinstance(ids, str) else tuple(ids)
+    if "override" in verdicts and "measured" not in more:
+        more.setdefault("unmeasured", "a test of the record")
     return decide(log, current_state(log, of, trust), Decision(who, ids, verdicts, **more), at, legality)
 
 

@@ -201,7 +201,8 @@ def test_fault_09_history_tells_who_did_what_and_a_finished_action_can_be_sent_b
     assert told == [
         f"2 {AT} bob approved",
         f"3 {AT} eve tagged (reason: channel 3 is dead)",
-        f'4 {AT} bob overridden (reason: finer; override: {{"bit_width": 16}})',
+        f'4 {AT} bob overridden (reason: finer; override: {{"bit_width": 16}}; effect: not measured: a test of the '
+        "record)",
     ]
 
 

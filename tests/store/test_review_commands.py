@@ -205,11 +205,11 @@ def test_override_is_checked_before_it_is_written(on, run):
 
 def test_an_override_stands_beside_what_was_proposed(on):
     decide = ("review", "decide", "--action", FUSE, "--reason", "try", "--as", "ada", "--override")
-    assert "override: switched off)" in on(*decide, "false")[1]
-    assert "\n    Override by ada: switched off (try)\n" in on("review", "list")[1]
-    assert 'override: {"target_hw": "cortex_a55"})' in on(*decide, '{"target_hw": "cortex_a55"}')[1]
+    assert "override: switched off; effect: measured on 8 random inputs, seed 0: by itself " in on(*decide, "false")[1]
+    assert "\n    Override by ada: switched off (try); measured on " in on("review", "list")[1]
+    assert 'override: {"target_hw": "cortex_a55"}; effect: measured on' in on(*decide, '{"target_hw": "cortex_a55"}')[1]
     shown = on("review", "show", "--action", FUSE)[1]
-    assert '\nOverride by ada: {"target_hw": "cortex_a55"} (try)\n' in shown
+    assert '\nOverride by ada: {"target_hw": "cortex_a55"} (try); measured on 8 random inputs' in shown
     assert '"with": ["Relu_1"]' in shown
 
 

@@ -146,7 +146,7 @@ def test_everything_that_was_said_stands_on_the_page(log, manual):
         f"bob, {AT}: Which data?",
         f"eve, {AT}: The calibration set",
         "As of 2026-12-01T00:00:00Z: 0 in use, 0 no longer needed, 1 expired.",
-        "switched offexpiredadaKeep it float2026-11-30T12:00:00Z",
+        "switched offexpiredadaKeep it floatnot measured: a test of the record2026-11-30T12:00:00Z",
         of.digest,
         spec.values_digest,
         TRUST.digest,

@@ -35,7 +35,9 @@ def decided(folder, action_id, verdict, **more):
 
 def broken(folder):
     """An override that was written where no check was at hand, and that ada approved."""
-    decided(folder, BROKEN, "override", override={"scheme": "no such"}, reason="unchecked")
+    decided(
+        folder, BROKEN, "override", override={"scheme": "no such"}, reason="unchecked", unmeasured="no check at hand"
+    )
     decided(folder, BROKEN, "approve", justification=LINES)
 
 

@@ -22,9 +22,11 @@ def test_the_card_says_how_an_action_differs_from_its_proposal(tmp_path, monkeyp
     if override is not None:
         review = review_of(subject(workspace / PATH))
         decide(
-            review.log, review.state, Decision("ada", (action,), ("override",), reason="why", override=override), now(),
+            review.log, review.state,
+            Decision("ada", (action,), ("override",), reason="why", override=override, unmeasured="no data"), now(),
             lambda _: None,
         )  # fmt: skip
     page = screen("review", workspace, monkeypatch, policy=PATH, action=action)
     shown = "".join(each.proto.body for each in page.get("html"))
+    assert (text("effect_unmeasured", why="no data") in shown) == (override is not None)
     assert [key for key in ("card_is_off", "card_is_changed") if text(key) in shown] == ([said] if said else [])

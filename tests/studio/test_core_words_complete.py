@@ -12,7 +12,8 @@ from studio.core_words import in_chinese
 
 CORE = Path(metainfer_core.__file__).parent
 SPEAKING = ("actions", "policy/choose.py", "policy/integer_search.py", "policy/objective.py", "policy/placing.py",
-            "policy/risk.py", "policy/search.py", "cost")  # fmt: skip
+            "policy/risk.py", "policy/search.py", "policy/what_if.py", "pipeline/what_if.py",
+            "explain/what_if_words.py", "cost")  # fmt: skip
 """Where the sentences come from that cards, queues and reports of a policy show."""
 
 

@@ -1,5 +1,6 @@
 import json
 import re
+import time
 from datetime import UTC, date, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from screens import screen
 
 from review_store.decide import Decision, decide
 from review_store.workspace import now
+from studio import jobs
 from studio.decisions import field_key
 from studio.policies import review_of, subject
 from studio.texts import text
@@ -63,8 +65,19 @@ def reason(page):
 def someone_else(tmp_path, action_id, verb="approve", person="eve", **more):
     found = subject(tmp_path / PATH)
     review = review_of(found)
+    more |= {"unmeasured": "not now"} if verb == "override" else {}
     written = decide(review.log, review.state, Decision(person, (action_id,), (verb,), **more), now(), None)
     assert isinstance(written, tuple)
+
+
+def measured(page, folder):
+    """The screen after what the open form asks for was measured."""
+    end = time.monotonic() + 300
+    while any(job.is_open for job in jobs.jobs(folder)) and time.monotonic() < end:
+        time.sleep(0.1)
+    page.run()
+    assert not page.exception, page.exception
+    return page
 
 
 def how(page):
@@ -185,7 +198,8 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     next(field for field in page.selectbox if field.label == "scheme").set_value("tensor_wise").run()
     assert page.success[0].value == text("form_legal")
     reason(page).set_value("one scale is enough here")
-    page.button(key="form_submit").click().run()
+    assert page.button(key="form_submit").disabled
+    measured(page, tmp_path).button(key="form_submit").click().run()
     assert not page.exception
     assert not page.error
     state = review_of(subject(tmp_path / PATH)).state
@@ -201,7 +215,7 @@ def test_an_override_can_have_an_end(review, tmp_path):
     assert (end.label, end.value, end.min) == (text("form_expires"), None, datetime.now(UTC).date())
     end.set_value(date(2091, 6, 30))
     reason(page).set_value("until the new kernel is there")
-    page.button(key="form_submit").click().run()
+    measured(page, tmp_path).button(key="form_submit").click().run()
     assert not page.error
     state = review_of(subject(tmp_path / PATH)).state
     assert state.action("quantize@conv_2").override.expires == "2091-06-30T23:59:59Z"
@@ -216,7 +230,7 @@ def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, t
     how(page).set_value("off").run()
     assert page.success[0].value == text("form_off_legal")
     reason(page).set_value("a try")
-    page.button(key="form_submit").click().run()
+    measured(page, tmp_path).button(key="form_submit").click().run()
     version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "quantize@conv_2")
     monkeypatch.setattr("studio.policies.legality_of", lambda *_: lambda *changed: too_small)
     send(page, (2, "undo", "quantize@conv_2", version), selected="quantize@conv_2")

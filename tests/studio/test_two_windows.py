@@ -5,7 +5,7 @@ import random
 import pytest
 from fitted import PATH, fitted
 from screens import screen
-from test_review import queue, send
+from test_review import measured, queue, send
 
 from review_store.log import EventLog
 from studio.decisions import field_key
@@ -162,6 +162,7 @@ def test_a_half_typed_form_is_there_again_in_a_new_window(windows, monkeypatch):
     assert again.text_area(key=field_key("reason", action)).value == "half a sent"
     assert next(field for field in again.selectbox if field.label == "scheme").value == "tensor_wise"
     again.text_area(key=field_key("reason", action)).set_value("half a sentence").run()
+    measured(again, workspace)
     again.button(key="form_submit").click().run()
     assert not again.exception
     state = review_of(subject(workspace / PATH)).state.action(action)
