@@ -58,8 +58,15 @@ def action_diff(old: PolicyAction, new: PolicyAction) -> tuple[FieldChange, ...]
 
 
 def change_text(change: FieldChange) -> str:
-    """One value that differs, in words."""
-    return f"{change.field}: {_shown(change.before)} → {_shown(change.after)}"
+    """One value that differs, as a sentence."""
+    if change.field == "override":
+        return "It is switched off now." if change.after is False else "It is no longer switched off."
+    name = change.field.removeprefix("params.").replace("override.", "overridden ").replace("_", " ")
+    if change.before is None:
+        return f"The {name} is given now: {_shown(change.after)}."
+    if change.after is None:
+        return f"The {name} is no longer given; before: {_shown(change.before)}."
+    return f"The {name} changed from {_shown(change.before)} to {_shown(change.after)}."
 
 
 def _leaves(action: PolicyAction) -> Iterator[tuple[str, Any]]:
@@ -74,4 +81,9 @@ def _leaves(action: PolicyAction) -> Iterator[tuple[str, Any]]:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else str(value)
+    """A value without the marks of a program."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)

@@ -25,7 +25,7 @@ from review_store.events import (
 from review_store.log import Record
 from review_store.policy_diff import FieldChange
 from studio.action_words import parameter_words, value_words
-from studio.figures import plain_value
+from studio.marks import risk_mark
 from studio.override_effect import effect_words
 from studio.texts import text
 
@@ -60,9 +60,21 @@ def moment(at: Time) -> str:
 
 
 def changed(change: FieldChange) -> str:
-    """One value of an action that differs between two of its versions."""
-    before, after = (text("none") if each is None else plain_value(each) for each in (change.before, change.after))
-    return f"{change.field.removeprefix('params.').replace('_', ' ')}: {before} → {after}"
+    """One value of an action that differs between two of its versions, as a sentence."""
+    if change.field == "override":
+        return text("change_off" if change.after is False else "change_on")
+    group, dot, own = change.field.partition(".")
+    name = parameter_words(own) if dot else text(f"field_{group}")
+    if group == "override":
+        name = text("change_of_override", name=name)
+    before, after = (
+        risk_mark(each)[1] if group == "risk" else value_words(own, each) for each in (change.before, change.after)
+    )
+    if change.before is None:
+        return text("change_new", name=name, after=after)
+    if change.after is None:
+        return text("change_gone", name=name, before=before)
+    return text("change_value", name=name, before=before, after=after)
 
 
 def _did(event: Event, known: dict[int, Event]) -> str:

@@ -35,7 +35,7 @@ from metainfer_core.values import sha256
 from review_store.decide import current_state, undo_last
 from review_store.events import Released
 from review_store.log import Conflict
-from review_store.policy_diff import ActionChange, FieldChange, policy_diff
+from review_store.policy_diff import ActionChange, FieldChange, change_text, policy_diff
 from review_store.review_text import action_text, records_csv, records_json_lines, state_data
 from review_store.since import changed_since, since_verdict
 
@@ -95,6 +95,8 @@ def test_feature_06_revisions_are_compared_by_meaning():
     assert policy_diff(POLICY, CHANGED) == (
         ActionChange(CONV_1, "changed", (FieldChange("params.bit_width", 8, 4), FieldChange("risk", "medium", "high"))),
     )
+    said = [change_text(each) for each in policy_diff(POLICY, CHANGED)[0].fields]
+    assert said == ["The bit width changed from 8 to 4.", "The risk changed from medium to high."]
     respelled = json.dumps(dict(reversed(POLICY.plain().items())), indent=3).encode()
     assert policy_diff(POLICY, Policy.from_json(respelled)) == ()
     assert policy_diff(POLICY, policy(*reversed(ACTIONS))) == ()

@@ -313,7 +313,7 @@ def test_feature_06_diff_on_the_command_line(run, place):
     assert status == 1
     lines = out.splitlines()
     assert [f"{OTHER}: removed" in lines, f"{FUSE}: changed" in lines] == [True, True]
-    assert "    override: nothing → False" in lines
+    assert "    It is switched off now." in lines
     found = json.loads(run("review", "diff", "net.policy", "second.policy", "--json")[1])["changes"]
     assert {each["id"]: each["change"] for each in found} == {FUSE: "changed", OTHER: "removed"}
 

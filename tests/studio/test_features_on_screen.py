@@ -39,7 +39,7 @@ def test_feature_06_the_panel_tells_what_changed_since_my_verdict(review, tmp_pa
     someone_else(tmp_path, LOW, "override", override={"bit_width": 16}, reason="loses too much")
     page.run()
     assert "Since your verdict (approved, " in html(page)
-    assert "<li>override.bit width: none → 16</li>" in html(page)
+    assert "<li>The overridden bit width is given now: 16.</li>" in html(page)
     assert "eve changed bit width to 16" in html(page)
 
 

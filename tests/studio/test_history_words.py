@@ -15,7 +15,7 @@ from review_store.events import (
     Withdrawn,
 )
 from review_store.log import Record
-from review_store.policy_diff import FieldChange
+from review_store.policy_diff import DECISIVE, FieldChange
 from studio.history_words import changed, told
 
 DIGEST = "sha256:" + 64 * "0"
@@ -70,6 +70,32 @@ def test_events_are_sentences_without_numbers_of_the_record_or_names_of_fields(e
     assert not {"299", "300", "="} & set(sentence.split())
 
 
-def test_a_value_that_differs_is_in_words():
-    assert changed(FieldChange("params.bit_width", 8, 16)) == "bit width: 8 → 16"
-    assert changed(FieldChange("override.memory", None, {"x": "dram"})) == "override.memory: none → x: dram"
+CHANGES = [
+    (FieldChange("params.bit_width", 8, 16), "The bit width changed from 8 to 16.", "位宽由 8 改为 16。"),
+    (FieldChange("override.memory", None, {"x": "dram"}), "The overridden memory is given now: x: dram.",
+     "现已给出覆盖后的内存：x：dram。"),
+    (FieldChange("override.symmetric", True, None), "The overridden symmetric is no longer given; before: True.",
+     "不再给出覆盖后的对称，此前为：是。"),
+    (FieldChange("params.scheme", "tensor_wise", "channel_wise"), None, "权重粒度由逐张量改为逐通道。"),
+    (FieldChange("override", None, False), "It is switched off now.", "现已关闭。"),
+    (FieldChange("override", False, None), "It is no longer switched off.", "不再是关闭状态。"),
+    (FieldChange("risk", "medium", "high"), "The risk changed from medium to high.", None),
+    (FieldChange("review_required", None, True), "The need of a justification is given now: True.", None),
+    (FieldChange("nodes", ["a", "b"], ["a"]), "The list of nodes changed from a, b to a.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "english", "chinese"), CHANGES)
+def test_a_value_that_differs_is_a_sentence_in_both_languages(monkeypatch, change, english, chinese):
+    if english:
+        assert changed(change) == english
+    monkeypatch.setattr("studio.texts.language", lambda: "zh")
+    assert "→" not in changed(change)
+    assert "_" not in changed(change)
+    if chinese:
+        assert changed(change) == chinese
+
+
+def test_every_field_that_can_differ_has_its_name():
+    for name in {*DECISIVE, "risk"} - {"params"}:  # these differ one by one
+        assert changed(FieldChange(name, "low", "high"))
