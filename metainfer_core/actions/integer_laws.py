@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.integer_operators import IntegerForm
-from metainfer_core.actions.quantize_dequantize import pair_of, parameters_of, raw
+from metainfer_core.actions.quantize_dequantize import pair_of, raw
 from metainfer_core.actions.rewiring import KEEP_FLOAT, array_of, name_of, numbers_of
 from metainfer_core.actions.scales import (
     HIGHEST,
@@ -162,7 +162,7 @@ def accumulator_against(
     unit_name: str,
     node: ir.Node,
     form: IntegerForm,
-    input_scale: np.float32,
+    input_scale: np.float32 | np.ndarray,
     scheme: str,
     weight_bits: int = 8,
 ) -> str | None:
@@ -181,7 +181,7 @@ def pairs_against(
     unit_name: str,
     node: ir.Node,
     form: IntegerForm,
-    input_scale: np.float32,
+    input_scale: np.float32 | np.ndarray,
     scheme: str,
     weight_bits: int,
 ) -> str | None:
@@ -200,7 +200,7 @@ def pairs_against(
 
 
 def _codes(
-    node: ir.Node, form: IntegerForm, input_scale: np.float32, scheme: str, weight_bits: int
+    node: ir.Node, form: IntegerForm, input_scale: np.float32 | np.ndarray, scheme: str, weight_bits: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Codes of a node's weight and bias."""
     weight, highest = numbers_of(node.inputs[1]), highest_code(weight_bits)
@@ -209,11 +209,3 @@ def _codes(
     scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis), highest)
     codes = weight_codes(weight, scales, axis, highest)
     return codes, bias_codes(bias.reshape(-1), input_scale, scales)[0] if bias is not None else None
-
-
-def input_scale_of(value: ir.Value, ranges: Ranges, symmetric: bool) -> np.float32:
-    """Scale of an input: of the pair that stands on it, else of its range."""
-    pair = pair_of(value)
-    if pair is not None:
-        return parameters_of(pair).scale
-    return activation_scale(*ranges[name_of(value)], symmetric).scale

@@ -48,9 +48,12 @@ def computes_on_integers(node: ir.Node) -> bool:
 
 
 def parameters_of(dequantize: ir.Node) -> Affine:
-    """Scale and zero point of a pair."""
+    """Scale and zero point of a pair; one scale a channel where it has several."""
     scale, zero_point = map(numbers_of, dequantize.inputs[1:3])
-    return Affine(np.float32(scale.reshape(())), int(zero_point.reshape(())))
+    by_channel = scale.size > 1
+    return Affine(
+        scale.astype(np.float32) if by_channel else np.float32(scale.reshape(())), int(zero_point.reshape(-1)[0])
+    )
 
 
 def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> ir.Value:
@@ -61,19 +64,21 @@ def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.N
         return existing.outputs[0]
     name = str(value.name)
     scale = add_constant(model, f"{name}.scale", np.asarray(affine.scale, dtype=np.float32))
-    zero_point = add_constant(model, f"{name}.zero_point", np.asarray(affine.zero_point, dtype=kind))
+    zero_point = add_constant(model, f"{name}.zero_point", np.full(affine.scale.shape, affine.zero_point, dtype=kind))
+    attributes = {"axis": 1} if affine.scale.ndim else {}
     integer = ir.Value(name=f"{name}.quantized", shape=value.shape, type=ir.TensorType(element))
     real = ir.Value(name=f"{name}.dequantized", shape=value.shape, type=value.type)
     origin = {FROM: str(asked_by.name)}
     quantize = ir.node(
         "QuantizeLinear",
         [value, scale, zero_point],
+        attributes,
         outputs=[integer],
         name=f"{name}.quantize",
         metadata_props={**origin},
     )
     dequantize = ir.node(
-        "DequantizeLinear", [integer, scale, zero_point], outputs=[real], name=f"{name}.dequantize",
+        "DequantizeLinear", [integer, scale, zero_point], attributes, outputs=[real], name=f"{name}.dequantize",
         metadata_props={**origin},  # its own: marks on one are not on the other
     )  # fmt: skip
     producer = value.producer()

@@ -42,9 +42,15 @@ class QuantizedLayer:
 
     def seen_by_kernel(self, rows: np.ndarray) -> np.ndarray:
         """Input values rounded to the codes of the input, as real numbers."""
-        scale = float(self.input.scale)
+        scale = self.input_scale
         codes = np.clip(np.rint(rows / scale) + self.input.zero_point, LOWEST, HIGHEST)
         return np.asarray((codes - self.input.zero_point) * scale)
+
+    @property
+    def input_scale(self) -> np.ndarray:
+        """Of the input, so that it broadcasts against rows [rows, groups, products]."""
+        scale = np.asarray(self.input.scale, np.float64)
+        return scale.reshape(1, -1, 1) if scale.ndim else scale
 
     def overflow(self, spec: HardwareSpec, codes: np.ndarray, bias: np.ndarray | None) -> str | None:
         """Why the sums of these codes do not fit into the unit's accumulator, or None."""

@@ -20,8 +20,13 @@ QUIET_CHANNEL = 2.0**-20
 class Affine:
     """Quantization parameters of one activation tensor."""
 
-    scale: np.float32
+    scale: np.float32 | np.ndarray
+    """For the whole tensor, or one for each channel (axis 1)."""
     zero_point: int
+
+    def for_outputs(self, outputs: int) -> np.float32 | np.ndarray:
+        """The scale that each of so many outputs of a layer reads: where channels have scales, those of its channel."""
+        return np.repeat(self.scale, outputs // self.scale.size) if self.scale.ndim else self.scale
 
 
 def activation_scale(low: float, high: float, symmetric: bool) -> Affine:
@@ -61,17 +66,19 @@ def weight_codes(weight: np.ndarray, scales: np.ndarray, axis: int | None, highe
     return np.clip(codes, -highest, highest).astype(np.int8)
 
 
-def bias_floor(bias: np.ndarray | None, input_scale: np.float32, axis: int | None) -> np.ndarray | float:
+def bias_floor(bias: np.ndarray | None, input_scale: np.float32 | np.ndarray, axis: int | None) -> np.ndarray | float:
     """The least weight scale at which the bias codes stay within their limit."""
     if bias is None:
         return 0.0
-    magnitudes = np.abs(bias.astype(np.float64)) / (float(input_scale) * BIAS_LIMIT)
-    return magnitudes.reshape(-1) if axis is not None else float(magnitudes.max(initial=0.0))
+    magnitudes = np.abs(bias.astype(np.float64).reshape(-1)) / (np.float64(input_scale) * BIAS_LIMIT)
+    return magnitudes if axis is not None else float(magnitudes.max(initial=0.0))
 
 
-def bias_codes(bias: np.ndarray, input_scale: np.float32, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bias_codes(
+    bias: np.ndarray, input_scale: np.float32 | np.ndarray, scales: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Int32 codes of a bias and their float32 scales (input scale times weight scale)."""
-    product = (np.float32(input_scale) * scales).astype(np.float32)
+    product = np.asarray(input_scale * scales, np.float32)
     codes = np.rint(bias.astype(np.float64) / product.astype(np.float64))
     return codes.astype(np.int32), product
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metainfer_core.actions.action import Action
+from metainfer_core.codegen.channel_differences import finer_differences
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
@@ -159,6 +160,8 @@ def _scaled_as_approved(action: Action, node: str, step: RealisedStep, built: Bu
                 action, node, "activations with zero point 0", f"{tensor.name} has {tensor.zero_points[0]}"
             )
         yield from _range_as_approved(action, node, tensor)
+    for approved, got in finer_differences(action, node, step, built.activations(step)):
+        yield _difference(action, node, approved, got)
 
 
 def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Iterator[Difference]:

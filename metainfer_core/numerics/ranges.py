@@ -14,6 +14,10 @@ class TensorRange(Value):
     high: float
 
 
+ChannelRanges = tuple[tuple[float, float], ...]
+"""Least and greatest value of each channel of one tensor."""
+
+
 class ChosenRange(Value):
     """The range that an 8-bit scale is best made from, and how it was found."""
 
@@ -38,6 +42,9 @@ class Calibration(Value):
     """Tensor name to its range."""
     chosen: FrozenMap[ChosenRange] = {}
     """Tensor name to the range of the best method, where one beats the least and greatest value on held-out samples."""
+
+    by_channel: FrozenMap[ChannelRanges] = {}
+    """Tensor name to the ranges of its channels, where depthwise convolutions read it, and nothing else."""
 
     def with_chosen(self) -> Calibration:
         """The same, with the chosen ranges in the place of the least and greatest values."""

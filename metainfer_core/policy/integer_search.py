@@ -42,10 +42,11 @@ class Variant:
         return draft
 
 
-def variants(spec: HardwareSpec, has_chosen: bool) -> tuple[Variant, ...]:
+def variants(spec: HardwareSpec, has_chosen: bool, has_channels: bool) -> tuple[Variant, ...]:
     """Each scheme on the home of INT8; the usual one on the next best unit, whose calls may start sooner.
 
-    The usual one with whole ranges as well, where calibration chose others.
+    The usual one with whole ranges as well, where calibration chose others, and with one scale an activation, where
+    some can have a scale a channel.
     """
     units = ranked_units(spec, "int8")[:UNITS_TRIED]
     found = []
@@ -57,6 +58,9 @@ def variants(spec: HardwareSpec, has_chosen: bool) -> tuple[Variant, ...]:
                 found.append(replace(whole, name=f"{whole.name}, cut ranges", cuts_ranges=True))
             if not has_chosen or not params:
                 found.append(whole)
+        if has_channels and not index:
+            by_tensor = Variant(unit, f"{found[0].name}, activations by tensor", {"activation_scheme": "tensor_wise"})
+            found.append(replace(by_tensor, cuts_ranges=has_chosen))
     return tuple(found)
 
 

@@ -54,6 +54,10 @@ def _with_what_it_builds_on(start: Draft, actions: Sequence[Action], action: Act
     return draft
 
 
+PARTS = ("ranges", "chosen", "by_channel")
+"""Of a calibration: what it says of tensors."""
+
+
 def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibration]) -> Calibration:
     """The draft's calibration, with the ranges of tensors that structural actions made."""
     first = structural.calibration
@@ -63,5 +67,5 @@ def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibrat
     second = calibrate(structural.branch().finished())
     if first is None:
         return second
-    both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in ("ranges", "chosen")}
+    both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in PARTS}
     return Calibration.from_plain({**first.plain(), **both})

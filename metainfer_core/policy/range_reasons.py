@@ -15,7 +15,8 @@ def with_range_reasons(proposed: Action | Refusal, calibration: Calibration | No
     reasons = [
         Reason(claim=_claim(name, span, chosen), law=LAW)
         for name, span in proposed.params.get("ranges", {}).items()
-        if (chosen := calibration.chosen.get(name)) is not None
+        if name not in proposed.params.get("channel_ranges", {})
+        and (chosen := calibration.chosen.get(name)) is not None
         and calibration.ranges[name].high == chosen.high
         and calibration.ranges[name].low == chosen.low
     ]

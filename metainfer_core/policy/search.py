@@ -250,7 +250,7 @@ def _integer_candidates(
     base.calibration = with_layer_ranges(structural.branch().finished(), layers, base.calibration)
     refiner = Refiner(layers)
     by_unit: dict[str, list[tuple[Variant, Candidate]]] = {}
-    tried = variants(base.spec, bool(base.calibration.chosen))
+    tried = variants(base.spec, bool(base.calibration.chosen), bool(base.calibration.by_channel))
     against: tuple[Refusal, ...] = ()
     for index, variant in enumerate(tried):
         tools.progress("measuring INT8 variants", index, len(tried))

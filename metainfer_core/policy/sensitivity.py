@@ -173,7 +173,7 @@ def _predicted_db(layer: QuantizedLayer, data: Layer) -> float:
     wrong = layer.matrix(layer.codes) - exact
     moments = (data.seen.astype(np.float64) ** 2).mean(axis=0)  # [groups, products]
     signal = float((np.einsum("rgk,gok->rgo", data.seen.astype(np.float64), exact, optimize=True) ** 2).mean())
-    by_input = float((exact**2).sum(axis=2).mean()) * float(layer.input.scale) ** 2 / 12
+    by_input = float(((exact * layer.input_scale.reshape(-1, 1, 1)) ** 2).sum(axis=2).mean()) / 12
     by_weight = float(np.einsum("gk,gok->go", moments, wrong**2, optimize=True).mean())
     noise = by_input + by_weight
     return round(10 * float(np.log10(signal / noise)), 2) if signal > 0 and noise > 0 else 0.0

@@ -10,10 +10,11 @@ import numpy as np
 import onnx_ir as ir
 import onnxruntime
 
+from metainfer_core.actions.channel_activations import by_depthwise_alone
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.graph.shapes import size_bytes
-from metainfer_core.numerics.ranges import Calibration, ChosenRange, TensorRange
+from metainfer_core.numerics.ranges import Calibration, ChannelRanges, ChosenRange, TensorRange
 from metainfer_core.verify.histogram import Histogram
 from metainfer_core.verify.range_methods import choose_range
 from metainfer_core.verify.samples import Feeds, Outputs, Samples
@@ -102,6 +103,7 @@ def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet
     fourth.
     """
     seen: dict[str, _Seen] = {}
+    channels = {name: _Channels() for name in _read_by_channel(model)}
     count = len(samples.feeds)
     tensors = run_every_tensor(model, samples.feeds)
     for index, (feed, outputs) in enumerate(zip(samples.feeds, tensors, strict=True)):
@@ -109,6 +111,8 @@ def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet
         for name, array in (*feed.items(), *outputs.items()):
             if array.dtype.kind == "f" and array.size:
                 seen.setdefault(name, _Seen()).take(array, is_held_out=index % HELD_OUT == HELD_OUT - 1)
+                if name in channels:
+                    channels[name].take(array)
     bounded = {name: found for name, found in sorted(seen.items()) if found.is_bounded}
     chosen = {}
     for index, (name, found) in enumerate(bounded.items()):
@@ -121,7 +125,34 @@ def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet
         samples=count,
         ranges={name: found.span for name, found in bounded.items()},
         chosen={name: found for name, found in chosen.items() if found is not None},
+        by_channel={name: channels[name].ranges for name in bounded if name in channels},
     )
+
+
+def _read_by_channel(model: ir.Model) -> set[str]:
+    """The tensors that depthwise convolutions read, and nothing else: only these can have a scale a channel."""
+    made = (value for node in model.graph for value in node.outputs)
+    return {str(value.name) for value in (*model.graph.inputs, *made) if by_depthwise_alone(value)}
+
+
+@dataclass
+class _Channels:
+    """Least and greatest value of each channel (axis 1) of one tensor over the samples so far."""
+
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+    @property
+    def ranges(self) -> ChannelRanges:
+        assert self.low is not None
+        assert self.high is not None
+        return tuple((float(low), float(high)) for low, high in zip(self.low, self.high, strict=True))
+
+    def take(self, array: np.ndarray) -> None:
+        others = tuple(axis for axis in range(array.ndim) if axis != 1)
+        low, high = array.min(axis=others), array.max(axis=others)
+        self.low = low if self.low is None else np.minimum(self.low, low)
+        self.high = high if self.high is None else np.maximum(self.high, high)
 
 
 @dataclass

@@ -119,6 +119,8 @@ def as_read_back(plan: CompilePlan) -> RealisedGraph:
             memory=one.memory,
             offset_bytes=one.offset_bytes,
             weights_offset_bytes=one.weights_offset_bytes,
+            scales=kept.scales if (kept := tensors[one.tensor].quantization) is not None else (),
+            zero_points=kept.zero_points if kept is not None else (),
         )
         for one in plan.locations
     )

@@ -60,7 +60,7 @@ def _proposed(layer: QuantizedLayer, data: Layer) -> Action | str:
     if layer.bias is None:
         return f"{name} has no bias that could take up the mean error of its rounding."
     rounded = layer.matrix(layer.codes)
-    step = (layer.scales.astype(np.float64) * float(layer.input.scale)).reshape(-1)
+    step = layer.scales.astype(np.float64) * layer.input.for_outputs(layer.scales.size)
     shift = _errors(layer, data.seen, data.weight, rounded).mean(axis=0).reshape(-1)
     codes = np.rint(shift / step).astype(np.int64)
     held_out = _errors(layer, data.held_out, data.weight, rounded).reshape(len(data.held_out), -1)

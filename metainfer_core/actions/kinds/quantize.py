@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping
 
 import onnx_ir as ir
-import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Refusal, RiskFacts
+from metainfer_core.actions.channel_activations import (
+    FINER_ALTERNATIVES,
+    channels_of_activation_against,
+    is_depthwise,
+    unrounded_against,
+)
 from metainfer_core.actions.integer_laws import (
     accumulator_against,
     bits_against,
     channels_against,
     concat_against,
     granularity_against,
-    input_scale_of,
     pairs_against,
     ranges_against,
     sensitivity_against,
     unit_against,
 )
-from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form, range_of
+from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import (
     insert_pair,
     pair_of,
@@ -29,6 +32,17 @@ from metainfer_core.actions.quantize_dequantize import (
     quantize_output,
     quantized_constant,
     raw,
+)
+from metainfer_core.actions.quantize_numbers import (
+    QuantizeParams,
+    activation_inputs,
+    affine_of,
+    channel_ranges_of,
+    finer,
+    input_scale,
+    ranges_of,
+    stored_outputs,
+    why_finer,
 )
 from metainfer_core.actions.quantize_reasons import alternatives, why
 from metainfer_core.actions.rewiring import (
@@ -46,8 +60,6 @@ from metainfer_core.actions.rewiring import (
     set_input,
 )
 from metainfer_core.actions.scales import (
-    Affine,
-    activation_scale,
     bias_codes,
     bias_floor,
     highest_code,
@@ -56,31 +68,11 @@ from metainfer_core.actions.scales import (
 )
 from metainfer_core.actions.units import granularities, unit_for
 from metainfer_core.actions.wide_integers import wide_against, wide_rewrite
-from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.values import FrozenMap, Value
 
 WEIGHT_BITS_OF_PAIRS = 7
 """Two products of a code up to 255 and a weight up to 63 sum to 32,130, which 16 bits hold."""
-
-
-class QuantizeParams(Value):
-    """Parameters of a quantize action."""
-
-    bit_width: int = pydantic.Field(default=8, ge=1, le=32)
-    scheme: Literal["channel_wise", "tensor_wise"] = "channel_wise"
-    """How finely weights are scaled."""
-    weight_bits: int = pydantic.Field(default=8, ge=2, le=8)
-    """Bits that a weight's code uses: 7 where two products are summed in 16 bits."""
-    symmetric: bool = False
-    """Whether activations have zero point 0 (weights always do)."""
-    target_hw: str | None = None
-    """Compute unit of the spec that runs the integer kernel."""
-    ranges: FrozenMap[tuple[float, float]] = {}
-    """Activation tensor to the least and greatest value that calibration saw."""
-    zero_point_clip: bool = False
-    """Whether a range that does not hold 0 is widened to it."""
 
 
 class Quantize(ActionKind):
@@ -104,6 +96,7 @@ class Quantize(ActionKind):
     ) -> Iterator[Action | Refusal]:
         """One action a node where its inputs come from quantized nodes or it has weights; else why not."""
         quantized: set[ir.Node] = set()
+        of_one_scale: set[str] = set()
         for candidate in model.graph:
             if FUSED_WITH in candidate.metadata_props or not any(is_float(value) for value in candidate.outputs):
                 continue
@@ -119,10 +112,12 @@ class Quantize(ActionKind):
                 reason = f"{candidate.name} has an input that stays float, so INT8 would only add a conversion."
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=reason)
                 continue
-            action = self._action(model, spec, group, form, calibration)
+            action = self._action(spec, group, form, calibration, of_one_scale)
             refused = self.refusal(model, spec, action)
             if refused is None:
                 quantized.update(group)
+                names = {name_of(value) for member in group for value in member.outputs}
+                of_one_scale |= names - set(action.params.get("channel_ranges", {}))
             yield refused or action
 
     def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
@@ -134,9 +129,15 @@ class Quantize(ActionKind):
             return action
         nodes = tuple(dict.fromkeys((*action.nodes, *(str(member.name) for member in followers(target)))))
         ranges = action.params.get("ranges", {})
+        group, by_channel = (target, *followers(target)), action.params.get("channel_ranges", {})
         if calibration is not None and isinstance(ranges, dict):
-            ranges = {**_ranges(model, (target, *followers(target)), form, calibration), **ranges}
-        return action.with_nodes(nodes).with_params({"ranges": ranges} if ranges else {})
+            ranges = {**ranges_of(group, form, calibration), **ranges}
+        wanted = action.params.get("activation_scheme") == "channel_wise"
+        if calibration is not None and wanted and isinstance(by_channel, dict):
+            by_channel = {**channel_ranges_of(group, form, calibration), **by_channel}
+        filled = {"ranges": ranges} if ranges else {}
+        filled |= {"channel_ranges": by_channel} if by_channel else {}
+        return action.with_nodes(nodes).with_params(filled)
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """Width, unit, granularity, sensitivity, an integer form, known ranges, and sums that fit."""
@@ -158,7 +159,7 @@ class Quantize(ActionKind):
             or bits_against(spec, params.target_hw, params.bit_width)
         )
         if reason is None and isinstance(form, IntegerForm):
-            reason = self._numbers_against(model, spec, params, target, form)
+            reason = self._numbers_against(spec, params, target, form, len(action.nodes) == 1)
         return reason
 
     def rewrite(self, model: ir.Model, action: Action) -> None:
@@ -174,12 +175,12 @@ class Quantize(ActionKind):
             wide_rewrite(model, target, form, params.scheme, params.ranges)
             self._mark(params, target)
             return
-        outputs = _outputs(model, target)
+        outputs = stored_outputs(target, params.fused_input_bits)
         for index in form.activations:
             value = target.inputs[index]
             assert value is not None
             if raw(value) is value:
-                set_input(target, index, insert_pair(model, value, self._affine(params, value), target))
+                set_input(target, index, insert_pair(model, value, affine_of(params, value), target))
         if form.role == "weighted":
             self._quantize_weight(model, params, target, form)
         for index in form.constants:
@@ -190,7 +191,7 @@ class Quantize(ActionKind):
                 target, index, quantized_constant(model, name, weight_codes(array, scales, None), scales, None, target)
             )
         for value in outputs:
-            affine = self._affine(params, value)
+            affine = affine_of(params, value)
             if form.role == "same_scale":
                 source = raw(data_of(target))
                 pair = pair_of(source)
@@ -211,19 +212,22 @@ class Quantize(ActionKind):
         by = "output channel" if params.scheme == "channel_wise" else "tensor"
         kind = "symmetric" if params.symmetric else "asymmetric"
         fused = f" with {', '.join(action.nodes[1:])}" if action.nodes[1:] else ""
+        by_channel = " and ".join(params.channel_ranges) if params.activation_scheme == "channel_wise" else ""
         return (
             f"Compute {action.nodes[0]}{fused} in INT{params.bit_width}: "
             f"weights {f'of {params.weight_bits} bits ' if params.weight_bits < 8 else ''}scaled by {by}, "
             f"{kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
+            f"{f' Each channel of {by_channel} has a scale of its own.' if by_channel else ''}"
+            f"{' HardSwish reads unrounded sums.' if params.fused_input_bits == 16 else ''}"
         )
 
     def _action(
         self,
-        model: ir.Model,
         spec: HardwareSpec,
         group: tuple[ir.Node, ...],
         form: IntegerForm,
         calibration: Calibration | None,
+        of_one_scale: Collection[str],
     ) -> Action:
         target = group[0]
         wanted = self.preferred.get("target_hw")
@@ -232,12 +236,13 @@ class Quantize(ActionKind):
         unit = unit_for(spec, target.op_type, "int16" if is_wide else "int8", at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
-        ranges = _ranges(model, group, form, calibration) if calibration else {}
+        ranges = ranges_of(group, form, calibration) if calibration else {}
         params: dict[str, object] = {
             "bit_width": 8,
             "scheme": scheme,
             "symmetric": False,
             "ranges": ranges,
+            **finer(spec, unit, group, form, calibration, self.preferred, of_one_scale),
             **self.preferred,
         }
         narrow = None
@@ -249,10 +254,11 @@ class Quantize(ActionKind):
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
-            why=why(spec, unit, form, calibration),
+            why=(*why(spec, unit, form, calibration), *why_finer(params, ranges)),
             constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
             alternatives=(
                 *alternatives(spec, unit, form, scheme),
+                *(FINER_ALTERNATIVES[name] for name in FINER_ALTERNATIVES if name in params),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),
         )
@@ -270,19 +276,23 @@ class Quantize(ActionKind):
         return f"{strangers[0]} is computed by the kernel of another node." if strangers else None
 
     def _numbers_against(
-        self, model: ir.Model, spec: HardwareSpec, params: QuantizeParams, target: ir.Node, form: IntegerForm
+        self, spec: HardwareSpec, params: QuantizeParams, target: ir.Node, form: IntegerForm, is_alone: bool
     ) -> str | None:
         unit = params.target_hw or unit_for(spec, target.op_type, "int8")
         assert isinstance(unit, str)
-        inputs, outputs = _activation_inputs(target, form), _outputs(model, target)
-        reason = ranges_against((*inputs, *outputs), params.ranges, params.zero_point_clip)
+        inputs, outputs = activation_inputs(target, form), stored_outputs(target, params.fused_input_bits)
+        reason = (
+            unrounded_against(target, form.role, params.fused_input_bits, is_alone)
+            or self._channels_against(spec, unit, params, target, form)
+            or ranges_against((*inputs, *outputs), params.ranges, params.zero_point_clip)
+        )
         if reason is not None:
             return reason
         if form.role == "concat":
             return concat_against(target, outputs, params.ranges, params.symmetric)
         if form.role != "weighted":
             return None
-        scale = input_scale_of(inputs[0], params.ranges, params.symmetric)
+        scale = input_scale(params, target, form)
         return (
             granularity_against(spec, unit, params.scheme)
             or (channels_against(target, form) if params.scheme == "tensor_wise" else None)
@@ -290,24 +300,45 @@ class Quantize(ActionKind):
             or pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
         )
 
-    def _affine(self, params: QuantizeParams, value: ir.Value) -> Affine:
-        low, high = params.ranges.get(name_of(value), (0.0, 0.0))
-        return activation_scale(low, high, params.symmetric)
+    def _channels_against(
+        self, spec: HardwareSpec, unit: str, params: QuantizeParams, target: ir.Node, form: IntegerForm
+    ) -> str | None:
+        """Each tensor that has, or is to have, a scale a channel, against the laws of these."""
+        inputs, outputs = activation_inputs(target, form), stored_outputs(target, params.fused_input_bits)
+        for value in inputs:
+            pair = pair_of(value)
+            if pair is not None and parameters_of(pair).scale.ndim and not is_depthwise(target):
+                return f"{name_of(value)} has a scale a channel, which {target.name} ({target.op_type}) cannot read."
+        if params.activation_scheme != "channel_wise":
+            return None
+        named = [value for value in (*inputs, *outputs) if name_of(value) in params.channel_ranges]
+        if not params.channel_ranges:
+            names = ", ".join(name_of(value) for value in (*inputs, *outputs))
+            return (
+                f"No ranges of channels are known for {names} (channel_ranges): calibration data gives them where "
+                "depthwise convolutions alone read a tensor."
+            )
+        against = (
+            channels_of_activation_against(
+                spec, unit, target, form.role, value, value in outputs, params.channel_ranges[name_of(value)]
+            )
+            for value in named
+        )
+        return next(filter(None, against), None)
 
     def _quantize_weight(self, model: ir.Model, params: QuantizeParams, target: ir.Node, form: IntegerForm) -> None:
-        source = raw(data_of(target))
-        input_scale = input_scale_of(source, params.ranges, params.symmetric)
+        of_input = input_scale(params, target, form)
         weight = numbers_of(target.inputs[1])
         bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
         axis = form.weight_axis if params.scheme == "channel_wise" else None
         highest = highest_code(params.weight_bits)
-        scales = weight_scales(weight, axis, bias_floor(bias, input_scale, axis), highest)
+        scales = weight_scales(weight, axis, bias_floor(bias, of_input, axis), highest)
         codes = weight_codes(weight, scales, axis, highest)
         set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
         if bias is not None and form.bias is not None:
             flat = bias.reshape(-1)
-            integers, product = bias_codes(flat, input_scale, scales)
-            bias_axis = 0 if axis is not None else None
+            integers, product = bias_codes(flat, of_input, scales)
+            bias_axis = 0 if product.ndim else None
             set_input(
                 target,
                 form.bias,
@@ -319,10 +350,10 @@ def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, p
     """Why weights of 8 bits would saturate a sum of two products, or None."""
     if form.role != "weighted" or spec.compute_units[unit].pair_sum_bits is None:
         return None
-    source = _activation_inputs(target, form)[0]
+    source = activation_inputs(target, form)[0]
     if pair_of(source) is None and name_of(source) not in params.ranges:
         return None
-    scale = input_scale_of(source, params.ranges, params.symmetric)
+    scale = input_scale(params, target, form)
     return pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
 
 
@@ -331,30 +362,7 @@ def _targets(model: ir.Model, action: Action) -> tuple[ir.Node, ...]:
     return tuple(member for name in action.nodes if FUSED_WITH not in (member := node(model, name)).metadata_props)
 
 
-def _ranges(
-    model: ir.Model, group: tuple[ir.Node, ...], form: IntegerForm, calibration: Calibration
-) -> dict[str, tuple[float, float]]:
-    """Ranges of all tensors that an action on the group may need, also if its members are not fused after all."""
-    values = (*_activation_inputs(group[0], form), *(value for member in group for value in member.outputs))
-    found = {name_of(value): range_of(value, calibration) for value in values}
-    return {name: span for name, span in sorted(found.items()) if span is not None}
-
-
 def _producers(candidate: ir.Node) -> tuple[ir.Node, ...]:
     """The nodes that make the candidate's inputs; what the model's caller gives counts as nobody's."""
     producers = (value.producer() for value in candidate.inputs if value is not None)
     return tuple(producer for producer in producers if producer is not None)
-
-
-def _activation_inputs(target: ir.Node, form: IntegerForm) -> tuple[ir.Value, ...]:
-    return tuple(raw(value) for value in (target.inputs[index] for index in form.activations) if value is not None)
-
-
-def _outputs(model: ir.Model, target: ir.Node) -> tuple[ir.Value, ...]:
-    """The tensors that the node's kernel stores, and the codes that a fused table is looked up by."""
-    fused = followers(target)
-    if not fused:
-        return tuple(value for value in target.outputs if value.uses() or value.is_graph_output())
-    last = fused[-1]
-    before = () if all(member.op_type in CLAMPS for member in fused) else (target.outputs[0],)
-    return (*before, last.outputs[0])

@@ -179,8 +179,8 @@ def test_a_concat_of_boxes_and_scores_stays_float() -> None:
     assert "join" in {action.nodes[0] for action in proposed(KIND, healthy, SPEC, calibrated(healthy))[0]}
 
 
-def test_a_fused_clamp_needs_no_pair_before_it_and_a_fused_curve_does() -> None:
-    for activation, pairs in (("Relu", {"x", "y"}), ("HardSwish", {"x", "c", "y"})):
+def test_a_fused_clamp_or_hard_swish_reads_the_sum_and_other_curves_read_codes() -> None:
+    for activation, pairs in (("Relu", {"x", "y"}), ("Sigmoid", {"x", "c", "y"}), ("HardSwish", {"x", "y"})):
         model = model_of(CONV.replace("Relu", activation))
         fused = rewritten(Fuse(), model, SPEC, proposed(Fuse(), model, SPEC)[0])
         (action,), _ = proposed(KIND, fused, SPEC, calibrated(model))
