@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import yaml
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from metainfer_core.errors import MetaInferError
 from studio.beside import beside, listed
 from studio.language import Language, language
+from studio.moments import moments_markup, with_exact_moments
 
 FOLDER = "sentences_zh"
 PARTS = "parts.yaml"
@@ -97,15 +98,15 @@ def said_in(speaks: Language, words: str) -> str:
 
 def refusal_words(error: MetaInferError) -> str:
     """What an error says is wrong, and why, in the reader's language."""
-    return " ".join(core_words(part) for part in (error.what, error.why) if part)
+    return with_exact_moments(" ".join(core_words(part) for part in (error.what, error.why) if part))
 
 
 def core_markup(sentence: str) -> Markup:
     """The same as HTML; where it is translated, the words that were recorded show when one points at it."""
     shown = core_words(sentence)
     if shown == sentence:
-        return escape(sentence)
-    return Markup('<span title="{}">{}</span>').format(sentence, shown)
+        return moments_markup(sentence)
+    return Markup('<span title="{}">{}</span>').format(sentence, moments_markup(shown))
 
 
 @functools.lru_cache(maxsize=8192)

@@ -12,6 +12,7 @@ from review_store.events import Registered
 from studio.action_card import draw_card, draw_history
 from studio.address import text_to_address
 from studio.markup import draw
+from studio.moments import exact_moment
 from studio.policies import Review, Subject, model_with, review_of, spec_with
 from studio.review_queue import Desk, draw_queue, pressed, selected
 from studio.review_rows import Chosen, queue, rows
@@ -41,7 +42,8 @@ def revision(found: Subject) -> str:
 def draw_earlier(earlier: Subject, registered: Registered) -> None:
     """Shows an earlier revision: its queue, the action, and what was said about it. No key writes anything."""
     left, right = st.columns([8, 2], vertical_alignment="center")
-    left.warning(text("revision_earlier", revision=revision(earlier), at=registered.at), icon=":material/history:")
+    at = exact_moment(registered.at)
+    left.warning(text("revision_earlier", revision=revision(earlier), at=at), icon=":material/history:")
     right.button(text("revision_present"), key="revision_present", on_click=_to_the_present, width="stretch")
     review = review_of(earlier)
     shown = queue(review.state.actions, Chosen())

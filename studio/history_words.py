@@ -26,6 +26,7 @@ from review_store.log import Record
 from review_store.policy_diff import FieldChange
 from studio.action_words import parameter_words, value_words
 from studio.marks import risk_mark
+from studio.moments import moment
 from studio.override_effect import effect_words
 from studio.texts import text
 
@@ -37,6 +38,8 @@ class Told:
     did: str
     """Who did what, such as `ada approved it`."""
     at: str
+    exact: Time
+    """The moment as the record has it."""
     said: tuple[str, ...]
     """Their words, each with what it is about."""
 
@@ -50,13 +53,9 @@ def told(records: Iterable[Record], among: Iterable[Record]) -> tuple[Told, ...]
     """Events in words, in the order given; what they refer to is looked up `among` these."""
     known = {record.seq: record.event for record in among}
     return tuple(
-        Told(_did(record.event, known), moment(record.event.at), _said(record.event, known)) for record in records
+        Told(_did(record.event, known), moment(record.event.at), record.event.at, _said(record.event, known))
+        for record in records
     )
-
-
-def moment(at: Time) -> str:
-    """`2026-11-30T09:15:07Z` to the minute, as people write it."""
-    return text("told_moment", day=at[:10], minute=at[11:16])
 
 
 def changed(change: FieldChange) -> str:

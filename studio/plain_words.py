@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from studio.core_words import core_words
+from studio.moments import with_exact_moments
 
 _MARKUP = str.maketrans({character: "\\" + character for character in "\\`*_{}[]()#+-.!|<>$~:&"})
 
@@ -14,4 +15,4 @@ def plain_words(words: str) -> str:
 
 def error_words(error: Exception) -> str:
     """What an error says, in the reader's language where it is known there, escaped in the same way."""
-    return plain_words(core_words(str(error)))
+    return plain_words(with_exact_moments(core_words(str(error))))

@@ -19,8 +19,9 @@ from studio.action_card import draw_history
 from studio.bulk import THREE_LINES, empty_lines
 from studio.core_words import refusal_words
 from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
-from studio.history_words import changed, moment, told
+from studio.history_words import changed, told
 from studio.markup import draw
+from studio.moments import moment
 from studio.notices import draw_notice
 from studio.override_fields import override_fields
 from studio.plain_words import plain_words
