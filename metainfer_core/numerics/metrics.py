@@ -15,6 +15,10 @@ from metainfer_core.values import Value
 
 AUDIBLE = 1e-4
 """Share of an output's greatest value from which on a channel counts against a budget."""
+LEAST_SHARE = 1e-30
+"""Of a class: what is below has this one's logarithm."""
+SHARES_SUM = 1e-3
+"""By which the shares of all classes may miss 1."""
 LOWEST_DB, HIGHEST_DB = -300.0, 300.0
 """Bounds of a signal-to-noise figure: no signal left, or a signal so small that float64 tells no difference."""
 
@@ -28,6 +32,12 @@ class OutputEffect(Value):
     output: str
     sqnr_db: float | None = None
     """None: no error at all."""
+    logit_sqnr_db: float | None = None
+    """Of what a softmax made the output from, where it is a distribution over classes; else None.
+
+    Shares near 0 or 1 hide how far logits moved, so that a handful of undecided samples rules their error; in the
+    logarithms, which are the logits less a number of each sample, every sample counts.
+    """
     worst_channel: int | None = None
     worst_channel_sqnr_db: float | None = None
     audible_channel: int | None = None
@@ -90,6 +100,7 @@ def output_effect(
     return OutputEffect(
         output=name,
         sqnr_db=_sqnr(signal, error, bool(broken.any())),
+        logit_sqnr_db=_logit_sqnr(x, y),
         worst_channel=worst if figures[worst] is not None else None,
         worst_channel_sqnr_db=figures[worst],
         audible_channel=audible if figures[audible] is not None else None,
@@ -102,6 +113,22 @@ def output_effect(
         max_abs_error=float(np.abs(error).max(initial=0.0)),
         not_finite=int(broken.sum()),
         cosine=_cosine(signal, seen) if not broken.any() else None,
+    )
+
+
+def _logit_sqnr(x: np.ndarray, y: np.ndarray) -> float | None:
+    """Signal-to-noise of the logarithms of shares, each sample's less their mean; None for what is no distribution."""
+    if x.ndim < 2 or x.shape[-1] < 2 or not all(map(_is_distribution, (x, y))):
+        return None
+    logits, moved = (
+        logs - logs.mean(axis=-1, keepdims=True) for logs in (np.log(np.maximum(side, LEAST_SHARE)) for side in (x, y))
+    )
+    return _sqnr(logits, moved - logits, False)
+
+
+def _is_distribution(shares: np.ndarray) -> bool:
+    return bool(np.isfinite(shares).all() and (shares >= 0).all()) and bool(
+        (np.abs(shares.sum(axis=-1) - 1.0) <= SHARES_SUM).all()
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.objective import Objective, SearchMode, worst_sqnr_db
+from metainfer_core.policy.objective import Objective, SearchMode, nearness_db, worst_sqnr_db
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidat
 
     def key(candidate: Candidate) -> tuple[bool, float, int, float, str]:
         total = candidate.estimate.total
-        accuracy = worst_sqnr_db(candidate.effect) if candidate.effect is not None else float("-inf")
+        accuracy = nearness_db(candidate.effect) if candidate.effect is not None else float("-inf")
         time = total.typical if timed and total is not None else 0.0
         return bool(candidate.broken), time, candidate.moved_bytes, -accuracy, candidate.name
 
@@ -68,6 +68,10 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
         worst = worst_sqnr_db(candidate.effect)
         accuracy = "no error" if worst == float("inf") else f"at least {worst:.1f} dB"
         figures |= {"exact": True} if worst == float("inf") else {"exact": False, "sqnr_db": round(worst, 2)}
+        near = nearness_db(candidate.effect)
+        if near != float("inf") and any(output.logit_sqnr_db is not None for output in candidate.effect.outputs):
+            accuracy += f", {near:.1f} dB by the logits"
+            figures["logit_sqnr_db"] = round(near, 2)
     if candidate.effect is not None and candidate.effect.metric is not None:
         accuracy = f"{candidate.effect.metric.words}; {accuracy}"
     words = [accuracy, f"{candidate.integer_nodes} nodes in INT8", f"{candidate.moved_bytes:,} bytes moved"]

@@ -78,6 +78,12 @@ def worst_sqnr_db(effect: Effect) -> float:
     return min((output.sqnr_db for output in effect.outputs if output.sqnr_db is not None), default=float("inf"))
 
 
+def nearness_db(effect: Effect) -> float:
+    """What equally good candidates are ranked by: as `worst_sqnr_db`, of the logits where an output has such."""
+    figures = (output.sqnr_db if output.logit_sqnr_db is None else output.logit_sqnr_db for output in effect.outputs)
+    return min((figure for figure in figures if figure is not None), default=float("inf"))
+
+
 def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[str]:
     broken = []
     if output.sqnr_db is not None and output.sqnr_db < objective.min_sqnr_db:

@@ -33,7 +33,7 @@ from metainfer_core.policy.integer_search import (
 from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
 from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, savings_by_node
-from metainfer_core.policy.objective import Objective, Precision, shortfalls, worst_sqnr_db
+from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
 from metainfer_core.policy.placing import Overfull, place_what_fits
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
@@ -321,7 +321,7 @@ def _mixed(
 
 
 def _accuracy(candidate: Candidate) -> float:
-    return worst_sqnr_db(candidate.effect) if candidate.effect is not None else float("-inf")
+    return nearness_db(candidate.effect) if candidate.effect is not None else float("-inf")
 
 
 def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[str, tuple[Estimate, Estimate]]]:

@@ -159,3 +159,35 @@ def test_range_use_of_integers() -> None:
 def test_shapes_that_differ_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="is compared with"):
         output_effect("y", np.zeros((1, 2)), np.zeros((1, 3)))
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def test_shares_are_also_judged_by_their_logits() -> None:
+    """By shares one undecided sample decides for all; by the logits what moved in all of them does."""
+    chance = np.random.default_rng(3)
+    logits = chance.normal(size=(40, 1, 4)) * 2
+    logits[1:, :, 0] += 12.0
+    noise = chance.normal(size=logits.shape) * 0.2
+    undecided_moves, all_move = logits.copy(), logits + noise
+    undecided_moves[0] += noise[0] * 2
+    all_move[0] = logits[0]
+    one, many = (output_effect("y", softmax(logits), softmax(moved)) for moved in (undecided_moves, all_move))
+    assert one.sqnr_db is not None and many.sqnr_db is not None  # noqa: PT018
+    assert one.logit_sqnr_db is not None and many.logit_sqnr_db is not None  # noqa: PT018
+    assert one.sqnr_db < many.sqnr_db
+    assert one.logit_sqnr_db > many.logit_sqnr_db + 5
+    centred = logits - logits.mean(axis=-1, keepdims=True)
+    wrong = (all_move - all_move.mean(axis=-1, keepdims=True)) - centred
+    assert many.logit_sqnr_db == pytest.approx(10 * np.log10((centred**2).sum() / (wrong**2).sum()), abs=1e-6)
+
+
+def test_what_is_no_distribution_has_no_logits() -> None:
+    shares = softmax(np.random.default_rng(4).normal(size=(5, 1, 3)))
+    for wrong in (shares * 1.01, shares - 0.5, np.where(shares > 0.5, np.nan, shares)):
+        assert output_effect("y", wrong, wrong + 0.01).logit_sqnr_db is None
+    assert output_effect("y", shares, shares).logit_sqnr_db is None  # no error
+    assert output_effect("y", np.ones((5, 1, 1)), np.ones((5, 1, 1)) * 0.5).logit_sqnr_db is None
