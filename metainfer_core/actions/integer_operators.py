@@ -82,7 +82,7 @@ def integer_form(node: ir.Node) -> IntegerForm | str:
         return f"The limits of {node.name} are not constants."
     if role == "same_scale" and any(array_of(value) is None for value in node.inputs[1:] if value is not None):
         return f"{node.name} takes its shape or indices from another node, not from a constant."
-    if node.op_type == "Pad" and (node.attributes.get_string("mode", "constant") != "constant" or _pads_with(node)):
+    if node.op_type == "Pad" and _pads_with(node):
         return f"{node.name} pads with other values than 0, which the input's scale need not hold."
     if node.op_type == "MaxPool" and len([output for output in node.outputs if output.uses()]) > 1:
         return f"{node.name} also gives the indices of its maxima."
@@ -90,7 +90,9 @@ def integer_form(node: ir.Node) -> IntegerForm | str:
 
 
 def _pads_with(node: ir.Node) -> float:
-    """The constant that a Pad writes; 0 where it names none."""
+    """The constant that a Pad writes; 0 where it names none, or repeats values of its input."""
+    if node.attributes.get_string("mode", "constant") != "constant":
+        return 0.0
     return (scalar_of(node.inputs[2]) or 0.0) if len(node.inputs) > 2 else 0.0
 
 

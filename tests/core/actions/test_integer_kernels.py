@@ -50,8 +50,9 @@ CONSTANTS = """<int64[2] shape = {2, 72}, int64[1] first = {0}, int64[1] one = {
     float high = {0.5}>"""
 
 
-def model_with(op_type: str) -> ir.Model:
+def model_with(op_type: str, written: str = "") -> ir.Model:
     call, result = NODES[op_type]
+    call = written or call
     outputs = "y, y2" if op_type == "Split" else "y"
     more = ", float[1,2,6,6] y2" if op_type == "Split" else ""
     return model_of(f"""<ir_version: 10, opset_import: ["" : 21]>
@@ -65,9 +66,23 @@ def test_every_role_has_a_model() -> None:
     assert set(NODES) == set(ROLES) - {"Identity"}  # preprocessing takes Identity out
 
 
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_a_pad_that_repeats_values_keeps_their_integers(mode: str) -> None:
+    assert_is_an_integer_kernel(model_with("Pad", f'Pad <mode = "{mode}"> (c, pads)'))
+
+
+def test_a_pad_with_another_number_than_0_stays_float() -> None:
+    model = model_with("Pad", "Pad (c, pads, low)")
+    _, reasons = proposed(Quantize(), model, SPEC, calibrated(model))
+    assert "n pads with other values than 0, which the input's scale need not hold." in reasons
+
+
 @pytest.mark.parametrize("op_type", sorted(NODES))
 def test_an_integer_form_is_an_integer_kernel(op_type: str) -> None:
-    model = model_with(op_type)
+    assert_is_an_integer_kernel(model_with(op_type))
+
+
+def assert_is_an_integer_kernel(model: ir.Model) -> None:
     actions, _ = proposed(Quantize(), model, SPEC, calibrated(model))
     assert "n" in {action.nodes[0] for action in actions}
     program = lower(rewritten(Quantize(), model, SPEC, actions)).program

@@ -15,11 +15,11 @@ from metainfer_core.spec.library import load
 ROOT = Path(__file__).parents[3]
 TEXT = """
 <ir_version: 8, opset_import: ["" : 21]>
-mirrored (float[1,8,30] x, float[8,8,3] v, float[8,8,3,3] w) => (float[1,8,4,8] z)
-<int64[6] borders = {0, 0, 2, 0, 0, 2}, int64[4] square = {1, 8, 4, 8}>
+enlarged (float[1,8,30] x, float[8,8,3] v, float[8,8,3,3] w) => (float[1,8,7,8] z)
+<float[3] twice = {1, 1, 2}, int64[4] square = {1, 8, 7, 8}>
 {
    [first] y = Conv (x, v)
-   [mirror] m = Pad <mode = "reflect"> (y, borders)
+   [larger] m = Resize <mode = "nearest", coordinate_transformation_mode = "asymmetric"> (y, , twice)
    [fold] f = Reshape (m, square)
    [last] a = Conv <pads = [1, 1, 1, 1]> (f, w)
    [act] z = Relu (a)
@@ -27,15 +27,15 @@ mirrored (float[1,8,30] x, float[8,8,3] v, float[8,8,3,3] w) => (float[1,8,4,8] 
 """
 
 
-def test_a_padding_that_moves_integers_is_placed_and_built(tmp_path):
+def test_a_resize_that_repeats_integers_is_placed_and_built(tmp_path):
     model = ir.from_onnx_text(TEXT)
     random = np.random.default_rng(0)
     for weight in [model.graph.inputs.pop(), model.graph.inputs.pop()]:
         drawn = random.standard_normal(tuple(map(int, weight.shape))).astype(np.float32)
         weight.const_value = ir.tensor(drawn, name=weight.name)
         model.graph.register_initializer(weight)
-    save_model(tmp_path / "mirrored.onnx", model)
-    prepared = pipeline.prepare(tmp_path / "mirrored.onnx")
+    save_model(tmp_path / "enlarged.onnx", model)
+    prepared = pipeline.prepare(tmp_path / "enlarged.onnx")
     spec = load("d1h", ROOT / "hwspecs")
     samples = pipeline.samples_for(prepared, None)
     adapted = pipeline.adapt(prepared, spec, samples, samples, Objective(fast=True, precision=Precision.INT8))
