@@ -33,6 +33,7 @@ class Desk {
     if (this.waiting) return
     this.data = component.data
     this.send = unlessLeaving(component.setStateValue)
+    this.root.setAttribute("aria-label", this.words("label"))
     this.threshold = this.threshold || this.data.thresholds[0]
     if (!this.record || this.record.draft !== this.data.draft) {
       const cursor = this.record ? this.record.cursor : ""

@@ -16,7 +16,7 @@ SCRIPTS = (
 
 _COMPONENT = st.components.v2.component(
     "confirm_desk",
-    html='<div class="desk" tabindex="0" aria-label="Confirm the draft"></div>\n',
+    html='<div class="desk" tabindex="0"></div>\n',
     css=(_FOLDER / "confirm_desk.css").read_text("utf-8"),
     js="\n".join((_FOLDER / f"{name}.js").read_text("utf-8") for name in SCRIPTS),
 )

@@ -63,7 +63,8 @@ def _table(
 
 
 def _words(node: NodeSummary, call: CallCost | None) -> str:
-    return f"{node.id} {node.op_type} {call.unit if call else ''} {call.binds if call else ''}".casefold()
+    where = (call.unit or "", text(f"wall_{call.binds}")) if call else ()
+    return " ".join((node.id, node.op_type, *where)).casefold()
 
 
 def _row(node: NodeSummary, call: CallCost | None) -> dict[str, object]:
@@ -71,7 +72,7 @@ def _row(node: NodeSummary, call: CallCost | None) -> dict[str, object]:
         text("column_node"): shortened(node.id, NAME_LETTERS),
         text("column_operator"): node.op_type,
         text("column_time_us"): call.time.typical if call is not None and call.time is not None else None,
-        text("column_wall"): call.binds if call is not None else None,
+        text("column_wall"): text(f"wall_{call.binds}") if call is not None else None,
         text("column_unit"): call.unit if call is not None else None,
         text("column_macs"): node.macs,
         text("column_moved"): node.moved_bytes,

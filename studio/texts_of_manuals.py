@@ -170,6 +170,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "desk_edit_example_unit": {"en": "such as {example}; kept in {unit}"},
     "desk_edit_holds": {"en": "The spec will hold {value}"},
     "desk_growing": {"en": "{count} values so far; they can be decided when all has been read"},
+    "desk_label": {"en": "Confirm the draft"},
     "desk_loading": {"en": "Fetching the values …"},
     "desk_mark_changed": {"en": "changed"},
     "desk_mixed": {"en": "one of {count}"},

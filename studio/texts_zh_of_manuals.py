@@ -146,6 +146,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "desk_edit_example_unit": "例如 {example}；以 {unit} 保存",
     "desk_edit_holds": "规格中将为 {value}",
     "desk_growing": "目前 {count} 个数值；全部读完后即可决定",
+    "desk_label": "确认草稿",
     "desk_loading": "正在获取数值 …",
     "desk_mark_changed": "有变化",
     "desk_mixed": "{count} 个之一",
