@@ -209,7 +209,11 @@ def _arena(spec: HardwareSpec, memory: str, buffers: tuple[Buffer, ...], weights
     widest = max(one.alignment_bytes for one in buffers)  # a kernel's working space may want more than the memory
     alike = tuple(Buffer(**{**one.__dict__, "alignment_bytes": widest}) for one in buffers)
     problem = MemoryProblem(memory=memory, capacity_bytes=capacity, buffers=alike, weights_bytes=weights_bytes)
-    found = plan(problem)
+    try:
+        found = plan(problem)
+    except DoesNotFitError as error:
+        fix = f"{error.fix}{_least_counts(spec, memory)}"
+        raise DoesNotFitError(error.resource, error.needed, error.available, error.unit, fix) from None
     faults = check_plan(problem, found)
     if faults:
         raise DefectError(f"The plan of memory {memory!r} is wrong.", faults[0].reason, "Please report this.")
@@ -223,8 +227,20 @@ def _check_weights_fit(spec: HardwareSpec, memory: str, needed: int) -> None:
             f"Memory {memory!r} (memories.{memory}.size_bytes less reserved_bytes), which stores the weights,",
             needed,
             capacity,
-            fix="Quantize more, choose a smaller model, or name a larger memory in the spec.",
+            fix="Quantize more, choose a smaller model, or name a larger memory in the spec."
+            + _least_counts(spec, memory),
         )
+
+
+def _least_counts(spec: HardwareSpec, memory: str) -> str:
+    """A sentence more where the spec gives a memory's size as a range."""
+    size = spec.memories[memory].size_bytes
+    if size is None or size.low >= size.high:
+        return ""
+    return (
+        f" Of {int(size.low):,} to {int(size.high):,} bytes the least counts: "
+        f"write the size that is built into memories.{memory}.size_bytes."
+    )
 
 
 def _location(

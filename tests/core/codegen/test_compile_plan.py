@@ -75,6 +75,18 @@ def test_a_memory_that_is_too_small_says_by_how_much(small: Lowered, chip: Hardw
     assert (caught.value.needed, caught.value.available) == (6144, 6143)
 
 
+def test_of_a_size_that_is_a_range_the_least_counts_and_the_refusal_says_so(small: Lowered, chip: HardwareSpec) -> None:
+    for argument, memory in (("on_chip_sram", "on-chip sram"), ("ddr", "ddr")):
+        with pytest.raises(DoesNotFitError) as caught:
+            compile_plan(small, with_memories(chip, **{argument: {"size_bytes": {"min": 4096, "max": 65536}}}))
+        assert caught.value.fix.endswith(
+            f" Of 4,096 to 65,536 bytes the least counts: write the size that is built into memories.{memory}.size_bytes."
+        )
+    with pytest.raises(DoesNotFitError) as caught:
+        compile_plan(small, with_memories(chip, on_chip_sram={"size_bytes": 4096}))
+    assert "the least counts" not in caught.value.fix
+
+
 def test_the_weights_count_where_they_are_stored(small: Lowered, chip: HardwareSpec) -> None:
     arena = next(arena for arena in compile_plan(small, chip).arenas if arena.memory == "ddr").plan.peak_bytes
     weights = compile_plan(small, chip).weights_bytes
