@@ -79,9 +79,9 @@ def test_of_a_size_that_is_a_range_the_least_counts_and_the_refusal_says_so(smal
     for argument, memory in (("on_chip_sram", "on-chip sram"), ("ddr", "ddr")):
         with pytest.raises(DoesNotFitError) as caught:
             compile_plan(small, with_memories(chip, **{argument: {"size_bytes": {"min": 4096, "max": 65536}}}))
-        assert caught.value.fix.endswith(
-            f" Of 4,096 to 65,536 bytes the least counts: write the size that is built into memories.{memory}.size_bytes."
-        )
+        field = f"memories.{memory}.size_bytes"
+        told = f" Of 4,096 to 65,536 bytes the least counts: write the size that is built into {field}."
+        assert caught.value.fix.endswith(told)
     with pytest.raises(DoesNotFitError) as caught:
         compile_plan(small, with_memories(chip, on_chip_sram={"size_bytes": 4096}))
     assert "the least counts" not in caught.value.fix
