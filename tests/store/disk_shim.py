@@ -68,9 +68,12 @@ class _File:
     """(offset, bytes) of writes and (size, None) of truncations since the last sync."""
 
 
-def after_power_loss(done, rng):
-    """Path to bytes, one of the states that the disk may be in when the power goes after these operations."""
-    files = {}
+def after_power_loss(done, rng, before=None):
+    """Path to bytes, one of the states that the disk may be in when the power goes after these operations.
+
+    `before` is what was on the disk already, path to bytes.
+    """
+    files = {path: _File(bytearray(data), bytearray(data)) for path, data in (before or {}).items()}
     for each in done:
         file = files.setdefault(each.path, _File())
         if each.what == "write":

@@ -14,6 +14,8 @@ from review_store.events import Released
 from review_store.log import EventLog
 from review_store.migrations import guards
 
+EXPECTED = Expected(MODEL, SPEC, RULES)
+
 
 def texts(log):
     return [each.event.text for each in log.records() if hasattr(each.event, "text")]
@@ -109,7 +111,7 @@ def test_attack_44_a_disk_that_is_full_while_a_bundle_is_written_uses_up_no_seri
         left = [path.name for path in folder.iterdir() if "bundle" in path.name]
         if released:
             assert left == ["net.bundle"]
-            made = open_bundle((folder / "net.bundle").read_bytes(), TRUST, AT, Expected(MODEL, SPEC, RULES))
+            made = open_bundle((folder / "net.bundle").read_bytes(), TRUST, AT, EXPECTED)
             assert released[0].serial == made.statement.predicate.serial == 1
         else:
             assert left == []
@@ -118,6 +120,49 @@ def test_attack_44_a_disk_that_is_full_while_a_bundle_is_written_uses_up_no_seri
         log.close()
         outcomes.add((bool(released), done.stdout[0]))
     assert outcomes >= {(False, "2"), (True, "0")}
+
+
+@pytest.mark.parametrize("states", [40, pytest.param(400, marks=pytest.mark.slow)])
+def test_power_loss_while_a_bundle_is_signed_uses_up_no_serial_without_it(tmp_path, states):
+    """Whenever the record says that a bundle was signed, all of it is on the disk, in its place or beside it."""
+    folder, journal = tmp_path / "run", tmp_path / "journal"
+    log = EventLog(folder)
+    approve_all(log, POLICY, "ada")
+    count = log.head().seq
+    log.close()
+    before = {str(path): path.read_bytes() for path in folder.iterdir()}
+    assert run("sign_on_a_full_disk", folder, log=journal).stdout == "0\n"
+    everything = operations(journal)
+
+    def outcome(number, done):
+        """Whether the record says that a bundle was signed, and which bundles the disk holds."""
+        place = tmp_path / f"after_{number}"
+        place.mkdir()
+        for path, data in after_power_loss(done, random.Random(number), before).items():
+            if path.startswith(f"{folder}/"):
+                (place / path.rpartition("/")[2]).write_bytes(data)
+        log = EventLog(place)
+        released = [each.event.payload_digest for each in log.records() if isinstance(each.event, Released)]
+        assert log.head().seq >= count
+        assert check_log(log) == ()
+        log.close()
+        return released, [path.read_bytes() for path in place.iterdir() if "net.bundle" in path.name]
+
+    rng, released_in = random.Random(3), set()
+    for number in range(states):
+        released, bundles = outcome(number, everything[: rng.randrange(len(everything) + 1)])
+        for digest in released:
+            assert [open_bundle(each, TRUST, AT, EXPECTED).payload_digest for each in bundles] == [digest]
+        released_in.add(bool(released))
+    assert released_in == {False, True}
+    careless = [each for each in everything if each.what != "sync" or "net.bundle" not in each.path]
+    assert len(careless) < len(everything)
+    outcomes = [outcome(states + number, careless) for number in range(12)]
+    assert [1 for released, bundles in outcomes if released and bundles != [whole(folder)]]  # it would be noticed
+
+
+def whole(folder):
+    return (folder / "net.bundle").read_bytes()
 
 
 def test_making_the_store_is_interrupted_at_each_step_and_goes_on(tmp_path):
@@ -146,7 +191,7 @@ def test_attack_43_killed_at_each_step_of_signing(tmp_path):
     assert len(steps) > 6
     assert {(how, there) for _, how, there in steps[:-1]} == {("killed", "nothing")}
     assert steps[-1][1:] == ["0", "bundle"]
-    made = open_bundle((tmp_path / "net.bundle").read_bytes(), TRUST, AT, Expected(MODEL, SPEC, RULES))
+    made = open_bundle((tmp_path / "net.bundle").read_bytes(), TRUST, AT, EXPECTED)
     log = EventLog(tmp_path)
     serials = [each.event.serial for each in log.records() if isinstance(each.event, Released)]
     assert serials == list(range(1, len(serials) + 1))
