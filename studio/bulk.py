@@ -13,16 +13,15 @@ from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
 from review_store.state import ActionReview, ReviewState
 from studio.core_words import refusal_words
-from studio.decisions import write_about_all
-from studio.markup import draw
+from studio.decisions import field_key, write_about_all
+from studio.marks import risk_mark
 from studio.notices import MANY, draw_notice
+from studio.plain_words import plain_words
 from studio.policies import Subject
 from studio.review_queue import Desk
 from studio.review_rows import full_title, together
 from studio.texts import text
 
-LIST_HEIGHT, HEIGHT_ABOVE_LINES, SHOWN_WHOLE = 300, 130, 3
-"""Pixels of a list that scrolls, alone and above the three lines, and how many actions a list shows without."""
 THREE_LINES = (
     ("why_allowed", "form_why_allowed"),
     ("accuracy_effect", "form_accuracy_effect"),
@@ -51,10 +50,10 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
     if popover.open:
         with popover:
             st.caption(text("bulk_hint", count=len(low)))
-            draw_list(low)
+            ticked = draw_list(low, "bulk")
             st.button(
-                text("bulk_confirm", count=len(low)), type="primary", key="bulk", on_click=write_about_all,
-                args=(found, desk, seen_now(low), person),
+                text("bulk_confirm", count=len(ticked)), type="primary", key="bulk", on_click=write_about_all,
+                args=(found, desk, seen_now(ticked), person), disabled=not ticked,
             )  # fmt: skip
 
 
@@ -66,15 +65,15 @@ def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person
     if popover.open:
         with popover:
             st.caption(text("several_hint", count=len(several)))
-            draw_list(several, HEIGHT_ABOVE_LINES)
+            ticked = draw_list(several, "several")
             notice = desk.notices.about(MANY)
             if notice is not None and notice.how == "error":
                 draw_notice(desk.notices, MANY, "several")
-            for name, label in THREE_LINES:
-                st.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
+            for (name, label), column in zip(THREE_LINES, st.columns(len(THREE_LINES), gap="small"), strict=True):
+                column.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
             st.button(
-                text("bulk_confirm", count=len(several)), type="primary", key="several", on_click=_approve,
-                args=(found, desk, seen_now(several), person),
+                text("bulk_confirm", count=len(ticked)), type="primary", key="several", on_click=_approve,
+                args=(found, desk, seen_now(ticked), person), disabled=not ticked,
             )  # fmt: skip
 
 
@@ -97,10 +96,22 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
         write_about_all(found, desk, seen, person, given)
 
 
-def draw_list(actions: Sequence[ActionReview], height: int = LIST_HEIGHT) -> None:
-    """The actions with their names in full; a name breaks where the line ends."""
-    with st.container(height=height if len(actions) > SHOWN_WHOLE else "content", border=False):
-        draw("action_list", actions=[(risk_level(each.action), full_title(each.action), each.id) for each in actions])
+def draw_list(actions: Sequence[ActionReview], name: str) -> tuple[ActionReview, ...]:
+    """The actions with their names in full, a tick before each; gives those whose tick stands.
+
+    What somebody unticked stays so while this window is open: it is not ticked again behind their back.
+    """
+    with st.container(key=f"{name}_list", gap=None):
+        return tuple(
+            each
+            for each in actions
+            if st.checkbox(_line(each), value=True, key=field_key(f"{name}_tick", each.id), persist_state="session")
+        )
+
+
+def _line(action: ActionReview) -> str:
+    shape, word = risk_mark(risk_level(action.action))
+    return f"{shape} {word} · {plain_words(full_title(action.action))} · :gray[{plain_words(action.id)}]"
 
 
 def seen_now(actions: Sequence[ActionReview]) -> dict[str, int]:

@@ -41,10 +41,10 @@ def draw_carry(found: Subject, review: Review, desk: Desk, who: str) -> None:
         with popover:
             st.caption(text("carry_hint") if stayed else text("carry_none"))
             if stayed:
-                draw_list(stayed)
+                ticked = draw_list(stayed, "carry")
                 st.button(
-                    text("bulk_confirm", count=len(stayed)), type="primary", key="carry", on_click=write_about_all,
-                    args=(found, desk, seen_now(stayed), who),
+                    text("bulk_confirm", count=len(ticked)), type="primary", key="carry", on_click=write_about_all,
+                    args=(found, desk, seen_now(ticked), who), disabled=not ticked,
                 )  # fmt: skip
             if others:
                 st.caption(text("carry_others", count=len(others)))

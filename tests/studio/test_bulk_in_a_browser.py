@@ -1,0 +1,52 @@
+"""Many actions that are approved together, on a small screen: read, unticked, approved."""
+
+import json
+
+import pytest
+from browsing import Studio, browser_page, settled
+from fitted import PATH, fitted
+from playwright.sync_api import expect
+
+ALIKE = 45
+WHOLE_LINES = """name => {
+    const list = document.querySelector(`.st-key-${name}_list`);
+    const shown = list.getBoundingClientRect();
+    const bottom = Math.min(shown.bottom, innerHeight);
+    const lines = [...list.querySelectorAll('[data-testid="stCheckbox"]')].map(each => each.getBoundingClientRect());
+    return lines.filter(each => each.top >= shown.top && each.bottom <= bottom).length;
+}"""
+
+
+@pytest.fixture
+def many(tmp_path):
+    started = Studio(tmp_path, LOGNAME="ada", USER="ada")
+    started.workspace.mkdir()
+    fitted(started.workspace, a0="high", a1="medium")
+    path = started.workspace / PATH
+    plain = json.loads(path.read_bytes())
+    (like,) = [each for each in plain["actions"] if f"{each['action']}@{each['node_id']}" == "quantize@conv_2"]
+    names = [f"/model/layers.{number}/block/conv" for number in range(ALIKE)]
+    plain["actions"] += [{**like, "node_id": name, "nodes": [name]} for name in names]
+    path.write_text(json.dumps(plain))
+    yield started.start()
+    started.stop()
+
+
+def test_a_list_to_approve_shows_many_lines_and_its_button_on_a_small_screen(many):
+    with browser_page(120_000, viewport={"width": 1280, "height": 800}) as page:
+        page.goto(f"{many.address}/review?policy={PATH}")
+        expect(page.locator(".queue .row")).to_have_count(54)
+        settled(page)
+        for name, at_least in (("bulk", 15), ("several", 10)):
+            page.locator(f".st-key-{name}_popover button").first.click()
+            boxes = page.locator(f".st-key-{name}_list").get_by_test_id("stCheckbox")
+            expect(boxes).to_have_count(52 if name == "bulk" else 53)
+            settled(page)
+            expect(page.locator(f".st-key-{name} button")).to_be_in_viewport(ratio=1)
+            whole = page.evaluate(WHOLE_LINES, name)
+            assert whole >= at_least, (name, whole)
+            boxes.last.scroll_into_view_if_needed()
+            expect(boxes.last).to_be_in_viewport(ratio=1)
+            page.keyboard.press("Escape")
+            expect(boxes.first).to_be_hidden()
+        assert page.faults == []
