@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -109,7 +109,6 @@ def core_markup(sentence: str) -> Markup:
     return Markup('<span title="{}">{}</span>').format(sentence, moments_markup(shown))
 
 
-@functools.lru_cache(maxsize=8192)
 def in_chinese(sentence: str, is_part: bool = False) -> str:
     """A sentence of the core in Chinese, or as it is where nobody has translated it.
 
@@ -119,29 +118,48 @@ def in_chinese(sentence: str, is_part: bool = False) -> str:
     """
     if len(sentence) > LONGEST:
         return sentence
-    for between, joined in ((". ", ""), ("; ", "；"))[: 2 if is_part else 1]:
-        if (said := _piece_by_piece(sentence, between, joined, is_part)) is not None:
-            return said
-    for pattern in patterns():
-        found = pattern.filled(sentence) if is_part or not pattern.is_term else None
-        if found is not None:
-            for hole in pattern.translated:
-                found[hole] = in_chinese(found[hole], is_part=True)
-            return pattern.said(found)
-    if is_part and sentence[-1:] not in ("", "."):  # a sentence within another has lost its full stop
-        ended = in_chinese(f"{sentence}.", is_part=True)
-        return sentence if ended == f"{sentence}." else ended.removesuffix("。")
+    if (said := _whole(sentence, is_part)) is not None:
+        return said
+    for pattern, found in _fitting(sentence, is_part):
+        return pattern.said(found | {hole: in_chinese(found[hole], is_part=True) for hole in pattern.translated})
     return sentence
 
 
-def _piece_by_piece(sentence: str, between: str, joined: str, is_part: bool) -> str | None:
-    """Several sentences in a row, or parts in a list, each in Chinese; None where they are not, or one is not known."""
+@functools.lru_cache(maxsize=8192)
+def _whole(sentence: str, is_part: bool) -> str | None:
+    """It in Chinese, with all that stands in holes for words; None where a word of it would stay in English.
+
+    Sentences in a row, and parts in a list, are taken one by one first: a hole would hold all the others as well.
+    """
+    for between, joined in ((". ", ""), ("; ", "；"))[: 2 if is_part else 1]:
+        if (row := _one_by_one(sentence, between, joined, is_part)) is not None:
+            return row
+    for pattern, found in _fitting(sentence, is_part):
+        words = {hole: _whole(found[hole], is_part=True) for hole in pattern.translated}
+        known = {hole: each for hole, each in words.items() if each is not None}
+        if len(known) == len(words):
+            return pattern.said(found | known)
+    if is_part and sentence[-1:] not in ("", "."):  # a sentence within another has lost its full stop
+        ended = _whole(f"{sentence}.", is_part=True)
+        return None if ended is None else ended.removesuffix("。")
+    return None
+
+
+def _one_by_one(sentence: str, between: str, joined: str, is_part: bool) -> str | None:
     pieces = sentence.split(between)
     ended = [piece + between.rstrip(" ;") for piece in pieces[:-1]] + pieces[-1:]
-    if len(pieces) == 1 or any(not piece for piece in pieces):
+    if len(pieces) == 1 or not all(pieces):
         return None
-    said = [in_chinese(piece, is_part) for piece in ended]
-    return None if any(each == piece for each, piece in zip(said, ended, strict=True)) else joined.join(said)
+    said = [each for piece in ended if (each := _whole(piece, is_part)) is not None]
+    return joined.join(said) if len(said) == len(ended) else None
+
+
+def _fitting(sentence: str, is_part: bool) -> Iterator[tuple[Pattern, dict[str, str]]]:
+    """The patterns that it fits, with what stands in their holes."""
+    for pattern in patterns():
+        found = pattern.filled(sentence) if is_part or not pattern.is_term else None
+        if found is not None:
+            yield pattern, found
 
 
 @functools.cache

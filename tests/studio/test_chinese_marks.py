@@ -101,4 +101,8 @@ def test_sentences_in_a_row_and_parts_of_a_list_are_read_each() -> None:
     assert in_chinese(two) == "2 处违反规格，第一处在 n1：它需要批准。3 处与批准的内容不同，第一处在 n2。"
     fits = "Yes: 2,304 of 8,192 bytes of psram; 960 of 4,096 bytes of sram."
     assert in_chinese(fits) == "放得下：psram 占用 2,304 字节，容量 8,192 字节；sram 占用 960 字节，容量 4,096 字节。"
+    reason = "Width of a vector load (128 bits); the data sheet allows unaligned ones, at a cost that it does not give."
+    assert in_chinese(f"memories.sram.alignment_bytes: {reason}", is_part=True) == (
+        "memories.sram.alignment_bytes：一次向量加载的宽度（128 位）；数据手册允许非对齐加载，但没有给出代价。"
+    )
     assert in_chinese("It needs approval. Somebody else's words.") == "It needs approval. Somebody else's words."
