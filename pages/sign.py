@@ -21,6 +21,7 @@ from studio.dropped_file import what_it_is
 from studio.job_view import job_list
 from studio.jobs import Order, jobs, start
 from studio.markup import draw, draw_style
+from studio.override_effect import effect_words
 from studio.plain_words import error_words, plain_words
 from studio.policies import Review, Subject, reviewed
 from studio.session import person
@@ -112,6 +113,7 @@ def _what(found: Subject, review: Review) -> None:
         chip=f"{found.spec.spec.name} {found.spec.spec.version}" if found.spec else text("unknown"),
         kinds=sorted(Counter(kind_words(each.action.action) for each in actions).items()),
         changed=[each for each in actions if each.override is not None],
+        effect=effect_words,
         people=sorted(approvals_by_person(review.state).items()),
         policy=signed.policy,
         digest=signed.digest,

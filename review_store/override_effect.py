@@ -41,7 +41,7 @@ def effect_of_overrides(
         changed: The actions as they would be built.
         prepared: The model.
         spec: The hardware.
-        calib: Calibration data, as for adapt.
+        calib: Calibration data, as for adapt; the evaluation data if not given.
         evaluation: Data that effects are measured on; the calibration data if not given.
         samples: How many of them are used, at most.
         progress: Called with each step.
@@ -51,7 +51,8 @@ def effect_of_overrides(
     """
     before = reviewed_policy(state)
     measured_on = samples_for(prepared, evaluation or calib, samples)
-    return measure_overrides(before, with_actions(before, changed), prepared, spec, calib, measured_on, progress)
+    after, ranges_from = with_actions(before, changed), calib or evaluation
+    return measure_overrides(before, after, prepared, spec, ranges_from, measured_on, progress)
 
 
 def check_measured(

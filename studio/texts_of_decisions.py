@@ -46,6 +46,7 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "effect_again": {"en": "Measure it again"},
     "effect_alone": {"en": "by itself {before} → {after}; "},
     "effect_failed": {"en": "What it does could not be measured."},
+    "effect_figures": {"en": "signal to noise: {figures}"},
     "effect_forecast": {"en": "time {time_before} → {time_after}, bytes moved {bytes_before} → {bytes_after}"},
     "effect_measured_on": {"en": "Measured on {data}, signal to noise: {figures}."},
     "effect_measuring": {"en": "Being measured: what it does to the outputs."},

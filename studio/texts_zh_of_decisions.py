@@ -38,6 +38,7 @@ TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "effect_again": "重新测量",
     "effect_alone": "单独 {before} → {after}；",
     "effect_failed": "未能测量其影响。",
+    "effect_figures": "信噪比：{figures}",
     "effect_forecast": "时间 {time_before} → {time_after}，搬运字节 {bytes_before} → {bytes_after}",
     "effect_measured_on": "在{data}上实测的信噪比：{figures}。",
     "effect_measuring": "正在测量它对输出的影响。",

@@ -178,7 +178,10 @@ def _told(job: Job, subject: str) -> Measurement:
     answer = job.answer() or {}
     if job.state != "done" or "what_if" not in answer:
         return Measurement("failed", subject)
-    found = WhatIf.from_plain(answer["what_if"], "what-if")
+    try:
+        found = WhatIf.from_plain(answer["what_if"], "what-if")
+    except MetaInferError:  # of another program, or somebody's own
+        return Measurement("failed", subject)
     return Measurement("measured", subject, found, str(answer.get("beside_the_record", "")))
 
 

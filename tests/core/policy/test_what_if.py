@@ -202,6 +202,10 @@ def test_plain_policies_take_their_ranges_from_the_data(made):
     one, other = (worst_sqnr_db(effect(side.together.effect)) for side in (found.before, found.after))
     assert one - other > 15.0
     assert found.before.alone[SECOND].effect is not None
+    off = measure_overrides(
+        plain, with_override(plain, quantize__second=False), prepared, SPEC, data, samples_for(prepared, data)
+    )
+    assert off.before.together == found.before.together  # it needs ranges, though nothing does afterwards
 
 
 @pytest.mark.parametrize(
