@@ -1,6 +1,7 @@
 """Kinds, parameters and steps of jobs are named in both languages, whichever are added."""
 
 import ast
+import typing
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,24 @@ def test_each_kind_and_parameter_has_its_name_in_both_languages():
     assert (kind_words("my_kind"), parameter_words("my_own")) == ("my kind", "my own")
 
 
+def test_each_choice_of_a_parameter_has_its_name():
+    choices = {
+        f"value_{one.alias or name}_{choice}"
+        for each in KINDS
+        for name, one in each.Params.model_fields.items()
+        if typing.get_origin(one.annotation) is typing.Literal
+        for choice in typing.get_args(one.annotation)
+        if isinstance(choice, str) and choice not in ("float16", "bfloat16")
+    }
+    named = {key for key in TEXTS if key.startswith("value_")} - {"value_in_field"}
+    assert named == choices | {"value_true", "value_false"}
+
+
 def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
     assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
     monkeypatch.setattr("studio.texts.language", lambda: "zh")
+    assert parameters_in_words({"scheme": "channel_wise", "symmetric": False}) == "权重粒度：逐通道；对称：否"
+    assert parameters_in_words({"memory": {"True": "channel_wise"}}) == "内存：True：channel_wise"  # names stay names
     assert parameters_in_words({"bit_width": 4, "my_own": 1.5}) == "位宽：4；my own：1.5"
 
 

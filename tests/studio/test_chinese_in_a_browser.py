@@ -6,41 +6,57 @@ import re
 
 import pytest
 from browsing import Studio, browser_page, settled
-from finished import decided
-from fitted import PATH, fitted
+from finished import LINES, decided, finished
+from finished import SPEC as FINISHED_SPEC
+from fitted import PATH
+from latin import SHOWN, english
 from playwright.sync_api import expect
 
-SHOWN = """() => {
-    const texts = [];
-    const walk = (node) => {
-        if (node.nodeType === Node.TEXT_NODE) {
-            const near = node.parentElement;
-            if (near && near.checkVisibility({opacityProperty: true})) texts.push(node.textContent);
-        } else if (!['CODE', 'PRE', 'KBD', 'STYLE', 'SCRIPT', 'BLOCKQUOTE', 'CANVAS'].includes(node.nodeName)) {
-            for (const child of (node.shadowRoot || node).childNodes) walk(child);
-        }
-    };
-    walk(document.body);
-    return texts.map(each => each.trim()).filter(Boolean);
-}"""
-SENTENCE = re.compile(r"[A-Za-z][A-Za-z'-]*(?: [A-Za-z][A-Za-z'-]*){2,}")
-"""Three Latin words one after the other."""
-OURS = ("It is high for this test.", "It is medium for this test.", "It is low for this test.")
-"""What the workspace of these tests says itself."""
-DOCUMENT = re.compile(
-    r"MB per file|data sheet|Technical Reference|Skip to main content|Link to heading|Jacob et al|Howard et al"
-)
-"""Titles and words of documents, and what Streamlit says itself and lets nobody set."""
+NAMES = frozenset(
+    """
+It is high for this test.
+It is medium for this test.
+It is low for this test.
+Series
+Datasheet
+boot
+net
+add
+psram
+sram
+rom
+ada
+tarn
+sheet
+quantized
+""".strip().splitlines()
+) | {*LINES.values()}
+"""Words of the documents, the model and the people of these tests."""
+SPEC = f"spec={FINISHED_SPEC}"
+SCREENS = {
+    "": (),
+    "manuals": (),
+    "confirm?draft=drafts/tarn.yaml": (),
+    f"specs?{SPEC}": ("字段", "检查结果", "兼容性", "比较"),
+    f"model?model=net.onnx&{SPEC}": ("屋顶线", "计算图", "图表"),
+    f"adapt?model=net.onnx&{SPEC}": (),
+    f"review?policy={PATH}&action=quantize%40conv_1": (),
+    f"review?policy={PATH}&action=place%40x": (),
+    f"sign?policy={PATH}": (),
+    "report": (),
+}
+"""Addresses, each with the tabs that are opened there."""
 
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory):
     started = Studio(tmp_path_factory.mktemp("chinese"), LOGNAME="ada", USER="ada")
     started.workspace.mkdir()
-    fitted(started.workspace, a0="high", a1="medium")
+    finished(started.workspace)
     decided(started.workspace, ["place@x"], "tag", reason="是否读取两次？")
-    decided(started.workspace, ["place@relu_1"], "approve")
+    decided(started.workspace, ["place@relu_1"], "comment", reason="先看一下")
     decided(started.workspace, ["place@conv_2"], "reject", reason="不可以")
+    decided(started.workspace, ["place@relu_2"], "withdraw")
     started.start()
     yield started
     started.stop()
@@ -48,37 +64,56 @@ def studio(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(studio):
-    with browser_page(locale="zh-CN") as opened:
+    with browser_page(patience_ms=40_000, locale="zh-CN") as opened:
         yield opened
         assert opened.faults == []
 
 
-def latin(page):
-    found = [each for each in page.evaluate(SHOWN) if SENTENCE.search(each)]
-    return [each for each in found if each not in OURS and not DOCUMENT.search(each)]
-
-
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
-        ("", "主页"),
-        (f"review?policy={PATH}&action=quantize%40conv_1", "审批"),
-        (f"sign?policy={PATH}", "签名"),
-        (f"adapt?policy={PATH}", "适配"),
-        ("specs", "硬件规格"),
-        ("manuals", "手册"),
-    ],
-)
-def test_what_people_read_is_chinese(studio, page, address, words):
-    page.goto(f"{studio.address}/{address}")
+def looked_at(page, address, tabs=()):
+    """Every text of a screen and of its tabs, once nothing is worked out in the background any more."""
+    page.goto(address)
     settled(page)
-    expect(page.get_by_text(words).first).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
     settled(page)
-    found = latin(page)
-    assert found == [], found
+    texts = page.evaluate(SHOWN)
+    for tab in tabs:
+        page.get_by_role("tab", name=re.compile(f"^{tab}")).first.click()
+        settled(page)
+        texts += page.evaluate(SHOWN)
+    return texts
 
 
-@pytest.mark.parametrize(("language", "state"), [("zh", "已批准 1"), ("en", "approved 1")])
+@pytest.mark.parametrize(("address", "tabs"), SCREENS.items())
+def test_no_english_is_left_on_a_screen(studio, page, address, tabs):
+    found = looked_at(page, f"{studio.address}/{address}", tabs)
+    assert len(found) > 20
+    assert english(found, NAMES) == {}
+
+
+def test_no_english_is_left_in_forms_and_panels(studio, page):
+    page.goto(f"{studio.address}/review?policy={PATH}&action=quantize%40conv_1")
+    settled(page)
+    page.locator(".queue .row").first.wait_for()
+    for key, words in (("o", "改为什么"), ("r", "请谁复查"), ("c", "写入评论")):
+        page.locator(".queue .list").focus()
+        page.keyboard.press(key)
+        expect(page.get_by_text(words).first).to_be_visible()
+        settled(page)
+        assert english(page.evaluate(SHOWN), NAMES) == {}
+    for button in ("更多", "记录"):
+        page.get_by_role("button", name=re.compile(button)).first.click()
+        settled(page)
+        assert english(page.evaluate(SHOWN), NAMES) == {}
+        page.keyboard.press("Escape")
+
+
+def test_english_that_is_left_would_be_found(studio, page):
+    found = english(looked_at(page, f"{studio.address}/report?lang=en"), NAMES)
+    assert sum(map(len, found.values())) > 300
+    assert "Does it fit?" in found
+
+
+@pytest.mark.parametrize(("language", "state"), [("zh", "已批准 6"), ("en", "approved 6")])
 def test_every_filter_of_the_queue_is_seen_whole(studio, page, language, state):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{studio.address}/review?policy={PATH}&lang={language}")
