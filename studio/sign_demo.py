@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from review_store.workspace import now, trust_path
 from studio.buildable import Checked
 from studio.demo_mode import demo_mode
 from studio.plain_words import error_words, plain_words
-from studio.policies import Review, Subject, reviewed
+from studio.policies import Review, Subject, review_of, reviewed
 from studio.session import person
 from studio.signing_view import blocking, bundle_to_write
 from studio.texts import text
@@ -26,6 +26,8 @@ from studio.workspace import workspace_folder
 VALID = timedelta(days=7)
 _KEYS = DemoKeys()
 """Of this server; they end with it."""
+_signing = threading.Lock()
+"""Held while a bundle gets its number and its name, so that two windows do not write one file."""
 
 
 def signs_here(trust: TrustFile) -> bool:
@@ -48,7 +50,7 @@ def draw_demo(found: Subject, review: Review, checked: Checked) -> None:
     ready = not blocking(review.state) and checked.word == "can" and bool(person())
     if st.button(text("demo_sign"), type="primary", key="demo_sign", disabled=not ready):
         try:
-            _sign(found, review)
+            sign_here(found, review)
         except MetaInferError as error:
             st.error(error_words(error))
             return
@@ -57,26 +59,27 @@ def draw_demo(found: Subject, review: Review, checked: Checked) -> None:
         st.caption(text("demo_not_ready"))
 
 
-def _sign(found: Subject, review: Review) -> Path:
+def sign_here(found: Subject, review: Review) -> None:
+    """Signs what `review` shows, into a bundle of its own; refuses where somebody decided meanwhile."""
     checked = reviewed(review).digest
 
     def unchanged(policy: Policy) -> None:
         if policy.digest != checked:
             raise InputError("Somebody decided about this policy meanwhile.", fix="Look at it again, then sign.")
 
-    path = bundle_to_write(found, review.state)
-    with pending(path, "bundle") as file:
-        sign_demo(
-            review.log,
-            found.policy,
-            trust_path(workspace_folder()),
-            _KEYS,
-            person(),
-            now(),
-            time_text(datetime.now(UTC) + VALID),
-            ruleset_digest(),
-            unchanged,
-            found.spec.spec.name if found.spec else "",
-            file,
-        )
-    return path
+    with _signing:
+        path = bundle_to_write(found, review_of(found).state)
+        with pending(path, "bundle") as file:
+            sign_demo(
+                review.log,
+                found.policy,
+                trust_path(workspace_folder()),
+                _KEYS,
+                person(),
+                now(),
+                time_text(datetime.now(UTC) + VALID),
+                ruleset_digest(),
+                unchanged,
+                found.spec.spec.name if found.spec else "",
+                file,
+            )

@@ -5,16 +5,18 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 import typer
-from finished import approve_all
+from finished import approve_all, decided
 from fitted import NAME, PATH, fitted
 from screens import ROOT, screen
 
+from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust_root import read_trust
-from metainfer_core.errors import NotTrustedError
+from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import pending
 from review_store.demo import DemoKeys, sign_demo
 from review_store.keys import new_key, public_key_file
@@ -24,6 +26,7 @@ from studio import jobs
 from studio.cli import commands as studio_commands
 from studio.demo_mode import VARIABLE
 from studio.policies import review_of, subject
+from studio.sign_demo import sign_here
 from studio.stations import rows
 from studio.texts import text
 
@@ -129,6 +132,36 @@ def test_a_studio_that_is_not_a_demo_does_not_take_its_bundles(work, shown, monk
     assert text("sign_no_releaser") in [each.value for each in page.warning]
     assert text("demo_banner") not in [each.value for each in page.warning]
     assert not [each for each in page.button if each.key in ("demo_sign", f"compile_{BUNDLE}")]
+
+
+def test_two_windows_that_sign_at_once_make_two_bundles(work, monkeypatch):
+    approve_all(work)
+    monkeypatch.setattr("studio.sign_demo.person", lambda: "ada")
+    found = subject(work / PATH)
+    seen_by_both = review_of(found)
+    pressed = [threading.Thread(target=sign_here, args=(found, seen_by_both)) for _ in range(2)]
+    for each in pressed:
+        each.start()
+    for each in pressed:
+        each.join(60)
+    trust = read_trust(work / "trust.json")
+    opened = [
+        open_bundle((work / f"bundles/{NAME}_{serial}.bundle").read_bytes(), trust, now(), demo_allowed=True)
+        for serial in (1, 2)
+    ]
+    assert [each.statement.predicate.serial for each in opened] == [1, 2]
+
+
+def test_what_was_decided_meanwhile_is_looked_at_first(work, monkeypatch):
+    approve_all(work)
+    monkeypatch.setattr("studio.sign_demo.person", lambda: "ada")
+    found = subject(work / PATH)
+    seen = review_of(found)
+    decided(work, [seen.state.actions[0].id], "tag", reason="look")
+    approve_all(work)
+    with pytest.raises(InputError, match="decided about this policy meanwhile"):
+        sign_here(found, seen)
+    assert not (work / BUNDLE).exists()
 
 
 def test_the_station_calls_it_a_demo_too(work, monkeypatch):
