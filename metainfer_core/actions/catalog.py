@@ -8,6 +8,7 @@ from metainfer_core.actions.kinds.cancel_transposes import CancelTransposes
 from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.enlarge_kernel import EnlargeKernel
+from metainfer_core.actions.kinds.equalise import Equalise
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
@@ -30,6 +31,7 @@ KINDS: tuple[ActionKind, ...] = (
     FoldPad(),
     FoldBatchNorm(),
     MergeSiblings(),
+    Equalise(),
     Decompose(),
     Split(),
     EnlargeKernel(),

@@ -332,6 +332,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "split_kernel": _in_parts_of_its_kernel,
     "enlarge_kernel": _with_zeros,
     "merge_siblings": _as_one,
+    "equalise": _covered,
     "bind_shape": _bound,
     "place": _placed,
     "pad_channels": _padded,

@@ -43,7 +43,7 @@ from metainfer_core.verify.layer_ranges import with_layer_ranges
 
 Progress = Callable[[str, int, int], None]
 STRUCTURAL = (
-    *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings"),
+    *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings", "equalise"),
     *("decompose", "split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels"),
 )
 STAGING = ("tile", "prefetch")
@@ -180,7 +180,7 @@ def _without_integer_padding(start: Draft, structural: Draft) -> Draft:
     draft.take(
         action
         for action in structural.actions
-        if action.kind not in ("pad_channels", "merge_siblings")
+        if action.kind not in ("pad_channels", "merge_siblings", "equalise")
         or action.params.get("target_hw") is None
         or has_data_type(str(action.params["target_hw"]), units[action.params["target_hw"]], "float32") is None
     )

@@ -17,7 +17,9 @@ from metainfer_core import pipeline
 from metainfer_core.actions.action import Action
 from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.validate import validate_package
+from metainfer_core.pipeline.what_if import measure_overrides
 from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
 from metainfer_core.verify.report import BuildReport
@@ -136,6 +138,49 @@ def test_kernels_that_the_npu_lacks_are_built_from_those_that_it_has(tmp_path):
     assert told[:1] + [one for one in told if "taps" in one[0]] == [
         ("3 parts of its kernel", "4 convolutions"), ("a kernel of 961 taps", "1600 weights for 8 channels"),
     ]  # fmt: skip
+
+
+UNEVEN = """
+    g (float[1,64,24,24] x, float[64,64,3,3] w_a, float[64] w_bias, float[8,64,1,1] w_b) => (float[1,8,24,24] z) {
+        [a] y = Conv <pads = [1, 1, 1, 1]> (x, w_a, w_bias)
+        [r] r = Relu (y)
+        [b] z = Conv (r, w_b)
+    }"""
+
+
+def test_equalised_layers_run_in_int8_on_a_unit_that_scales_weights_by_tensor(tmp_path):
+    proto = from_text(UNEVEN)
+    sizes = np.tile(np.exp2(-np.arange(8, dtype=np.float32)), 8)
+    for tensor in proto.graph.initializer:
+        numbers = onnx.numpy_helper.to_array(tensor)
+        if tensor.name == "w_a":
+            numbers = numbers / np.abs(numbers).max((1, 2, 3), keepdims=True) * sizes.reshape(-1, 1, 1, 1)
+        elif tensor.name == "w_bias":
+            numbers = numbers * sizes
+        elif tensor.name == "w_b":
+            numbers = numbers / np.abs(numbers).max((0, 2, 3), keepdims=True) / sizes.reshape(1, -1, 1, 1)
+        tensor.CopyFrom(onnx.numpy_helper.from_array(numbers.astype(np.float32), tensor.name))
+    onnx.save(proto, tmp_path / "uneven.onnx")
+    plain = load_spec("rk3588", ROOT / "hwspecs").plain()
+    plain["compute_units"]["npu"]["weight_granularity"] = ["tensor"]
+    spec = HardwareSpec.from_plain(plain)
+    policy, compiled, report = build("uneven", spec, folder=tmp_path, fast=True, precision=Precision.INT8)
+    assert_promises_kept(compiled, report)
+    (line,) = [action for action in policy.actions if action.action == "equalise"]
+    assert (line.nodes, line.params["exponents"]) == (("a", "b"), tuple(range(0, -8, -1)) * 8)
+    without = Policy.from_plain(
+        {**policy.plain(), "actions": [{**each.plain(), **({"override": False} if each is line else {})}
+                                       for each in policy.actions]}
+    )  # fmt: skip
+    prepared = pipeline.prepare(tmp_path / "uneven.onnx")
+    samples = pipeline.samples_for(prepared, None)
+    found = measure_overrides(policy, without, prepared, spec, None, samples)
+    (together,) = found.before.together.effect.outputs
+    assert together.sqnr_db > 35
+    assert found.after.together.why_not == (
+        "The action quantize@a is not legal here. One scale for all of w_a leaves 8 of 64 channels fewer than 2 codes: "
+        "their ranges lie too far apart (scale by channel, or keep float)."
+    )
 
 
 def test_int8_on_the_npu_keeps_the_budget_and_every_bit():
