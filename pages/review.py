@@ -27,6 +27,7 @@ from studio.neighbours import draw_neighbourhood
 from studio.policies import Review, Subject, bound_shapes, review_of
 from studio.record_view import draw_faults, draw_record
 from studio.retrained import draw_carry
+from studio.review_page import draw_page_button
 from studio.review_queue import Desk, draw_queue, selected
 from studio.review_rows import RISKS, Chosen, about, counts, queue, rows
 from studio.session import person
@@ -39,7 +40,7 @@ from studio.workspace import workspace_folder
 def main() -> None:
     """Draws the screen."""
     draw_style()
-    heading, choice = st.columns([3, 8], vertical_alignment="bottom")
+    heading, choice, save = st.columns([3, 6, 2], vertical_alignment="bottom")
     heading.title(text("page_review"))
     with choice:
         found = choose_subject()
@@ -55,6 +56,8 @@ def main() -> None:
     desk = _desk(found, who)
     take(found, desk, who)
     review = review_of(found)
+    with save:
+        draw_page_button(found, review)
     draw_faults(review)
     left, middle, right = st.columns([3, 5, 3], gap="medium")
     with left:

@@ -11,7 +11,6 @@ from review_store.log import EventLog
 from review_store.review_text import records_csv, records_json_lines
 from studio.plain_words import plain_words
 from studio.policies import Review, Subject
-from studio.review_page import draw_page_button
 from studio.texts import text
 
 SHOWN_FAULTS = 5
@@ -49,7 +48,6 @@ def draw_record(found: Subject, review: Review) -> None:
                 text("record_json"), records_json_lines(review.records), f"{name}.review.jsonl",
                 "application/x-ndjson", key="record_json", on_click="ignore",
             )  # fmt: skip
-            draw_page_button(found, review)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

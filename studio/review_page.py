@@ -16,19 +16,19 @@ from studio.workspace import workspace_folder
 
 
 def draw_page_button(found: Subject, review: Review) -> None:
-    """The button; says why not, where the spec is not in reach."""
-    if found.spec is None:
-        st.caption(text("record_page_no_spec"))
-        return
-    spec = found.spec.spec
+    """The button; one that cannot be pressed says why, where the spec is not in reach."""
+    spec = found.spec.spec if found.spec is not None else None
     st.download_button(
         text("record_page"),
-        lambda: page_of(review, spec),
+        (lambda: page_of(review, spec)) if spec is not None else b"",
         f"{found.path.stem}.review.html",
         "text/html",
         key="record_page",
-        help=text("record_page_hint"),
+        help=text("record_page_hint" if spec is not None else "record_page_no_spec"),
         on_click="ignore",
+        icon=":material/download:",
+        width="stretch",
+        disabled=spec is None,
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 TEXTS_OF_KEEPING: dict[str, dict[str, str]] = {
     # A review as one page
-    "record_page": {"en": "Everything on one page (HTML)"},
+    "record_page": {"en": "Save as one page"},
     "record_page_hint": {
-        "en": "Every action with its reasons, the places in the manual as pictures, verdicts and history. It asks "
-        "nothing of any other place, and prints well."
+        "en": "The whole review as one HTML file: every action with its reasons, the places in the manual as "
+        "pictures, verdicts and history. It asks nothing of any other place, and prints well."
     },
     "record_page_no_spec": {"en": "The page needs the chip's spec, which is not in the workspace."},
     # Retrained weights

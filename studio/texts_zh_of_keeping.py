@@ -4,8 +4,11 @@ from __future__ import annotations
 
 TEXTS_ZH_OF_KEEPING: dict[str, str] = {
     # A review as one page
-    "record_page": "全部内容集于一页（HTML）",
-    "record_page_hint": "每个动作及其理由、手册中对应位置的图片、结论与历史。该页面不访问任何其他位置，适合打印。",
+    "record_page": "存为单页",
+    "record_page_hint": (
+        "整个审批存为一个 HTML 文件：每个动作及其理由、手册中对应位置的图片、结论与历史。"
+        "该页面不访问任何其他位置，适合打印。"
+    ),
     "record_page_no_spec": "该页面需要芯片的硬件规格，而它不在工作区中。",
     # Retrained weights
     "carry_open": "确认 {count} 个保持不变的动作",

@@ -1,6 +1,7 @@
 """Keeping a workspace on the screens: where manuals lie, what was purged, retrained weights, pages and backups."""
 
 import errno
+import json
 import os
 import re
 import time
@@ -228,11 +229,12 @@ def test_the_page_of_a_review_is_written_with_the_studios_own_spec(tmp_path, mon
     assert f"<h1>Review of {NAME}, {found.spec.spec.name}" in page
     assert page.count("<article") == len(found.policy.actions)
     shown = screen("review", tmp_path, monkeypatch, policy=PATH)
-    shown.session_state["record_popover"] = True
-    shown.run()
     assert not shown.exception
-    labels = [each.proto.label for each in shown.get("download_button")]
-    assert text("record_page") in labels
+    (button,) = shown.get("download_button")  # in sight, with nothing opened
+    assert (button.proto.label, button.proto.disabled) == (text("record_page"), False)
+    (tmp_path / PATH).write_text(json.dumps({**found.policy.plain(), "spec_digest": f"sha256:{64 * '0'}"}))
+    (button,) = screen("review", tmp_path, monkeypatch, policy=PATH).get("download_button")
+    assert (button.proto.help, button.proto.disabled) == (text("record_page_no_spec"), True)
 
 
 def finished(job_id, workspace, seconds=120):
