@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -32,6 +33,13 @@ def page_picture(document: Path, digest: str, page: int, workspace: Path | None 
             with _AT_ONCE:
                 _draw(document, page, picture)
     return picture
+
+
+def forget_pictures(digest: str, workspace: Path | None = None) -> None:
+    """Deletes all pictures of a document; OSError where they cannot be deleted."""
+    folder = hidden_folder("pages", workspace) / digest.removeprefix("sha256:")
+    if folder.is_dir():
+        shutil.rmtree(folder)
 
 
 def _draw(document: Path, page: int, picture: Path) -> None:

@@ -12,8 +12,10 @@ from hwdoc_ingest.read_document import SAMPLE_BYTES, kind_by_start
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, write_bytes
 from metainfer_core.spec.yaml_file import parse_spec
+from studio.documents import document_with, file_digest
 from studio.growing import growing_drafts, growing_path
 from studio.jobs import Job, Order, start
+from studio.page_picture import forget_pictures
 from studio.workspace import folder_for, hidden_folder
 
 ENDINGS = ("pdf", "xlsx", "csv", "svd", "dts", "dtsi", "dtb")
@@ -35,12 +37,18 @@ def take_in(name: str, data: bytes, workspace: Path | None = None) -> Path:
 
 
 def discard(upload: Path, workspace: Path | None = None) -> None:
-    """Deletes an upload from quarantine, and from nowhere else; raises InputError where it cannot be deleted."""
+    """Deletes an upload from quarantine, and from nowhere else; raises InputError where it cannot be deleted.
+
+    The pictures of its pages go with it, if no other document holds the same.
+    """
     if upload.parent.parent != hidden_folder("quarantine", workspace):
         raise InputError(f"{upload.name}: this is no upload.", fix="Delete the file in its folder.")
     try:
+        digest = file_digest(upload) if upload.is_file() else None
         upload.unlink(missing_ok=True)
         upload.parent.rmdir()
+        if digest is not None and document_with(digest, workspace) is None:
+            forget_pictures(digest, workspace)
     except OSError as error:
         raise InputError(
             f"{upload.name}: this upload cannot be deleted.", f"{error.strerror}.", "Make the workspace writable."

@@ -85,6 +85,27 @@ def test_an_upload_that_no_job_tells_of_is_unread_too(tmp_path):
     assert (unread.uploads, unread.chip, unread.known) == ((path,), "rk3588", ())
 
 
+def with_pictures(workspace, document):
+    """Pages of a document that were drawn, as page_picture keeps them."""
+    folder = hidden_folder("pages", workspace) / file_digest(document).removeprefix("sha256:")
+    folder.mkdir(parents=True)
+    (folder / "1-144.png").write_bytes(b"a page")
+    return folder
+
+
+def test_the_pages_of_what_is_discarded_go_with_it_but_those_of_no_other_document(tmp_path):
+    first, second = (take_in(name, b"a,b\n", tmp_path) for name in ("sheet.csv", "the same.csv"))
+    manual = with_manual(tmp_path, "known.csv")
+    upload_of_it = take_in("known again.csv", manual.read_bytes(), tmp_path)
+    alike, kept = with_pictures(tmp_path, first), with_pictures(tmp_path, manual)
+    discard(upload_of_it, tmp_path)
+    discard(first, tmp_path)
+    assert (alike.is_dir(), kept.is_dir()) == (True, True)  # another document holds the same
+    discard(second, tmp_path)
+    assert (alike.exists(), kept.is_dir()) == (False, True)
+    assert kept_apart(tmp_path) == []
+
+
 def test_only_what_is_in_quarantine_can_be_discarded(tmp_path):
     manual = with_manual(tmp_path, "known.csv")
     with pytest.raises(InputError, match="this is no upload"):
