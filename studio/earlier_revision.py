@@ -11,8 +11,10 @@ from metainfer_core.policy.policy import Policy
 from review_store.events import Registered
 from studio.action_card import draw_card, draw_history
 from studio.address import text_to_address
+from studio.figures import shortened
 from studio.markup import draw
 from studio.moments import exact_moment
+from studio.plain_words import plain_words
 from studio.policies import Review, Subject, model_with, review_of, spec_with
 from studio.review_queue import Desk, draw_queue, pressed, selected
 from studio.review_rows import Chosen, queue, rows
@@ -26,11 +28,14 @@ ASKED = "revision_asked"
 def asked_revision(found: Subject, review: Review) -> tuple[Subject, Registered] | None:
     """The earlier revision that the address asked for when this window opened the screen; None: the present one.
 
-    From then on the address says what is shown.
+    From then on the address says what is shown. A revision that nobody decided about is not in the
+    record and cannot be shown: that is said, so that the present one is not taken for it.
     """
     asked = str(st.session_state.setdefault(ASKED, st.query_params.get("rev", "")))
     earlier = _earlier(found, review, asked)
     text_to_address("rev", revision(found if earlier is None else earlier[0]))
+    if earlier is None and asked and revision(found) != asked:
+        _say_unknown(asked)
     return earlier
 
 
@@ -63,6 +68,13 @@ def draw_earlier(earlier: Subject, registered: Registered) -> None:
     with verdict:
         draw("verdict", review=chosen, people=sorted(chosen.approvals), meaning=text("revision_read_only"))
         draw_history(review.history(chosen.id))
+
+
+def _say_unknown(asked: str) -> None:
+    words, close = st.columns([8, 2], vertical_alignment="center")
+    shown = plain_words(shortened(asked, LETTERS))
+    words.warning(text("revision_unknown", revision=shown), icon=":material/link_off:")
+    close.button(text("notice_close"), key="revision_close", on_click=_to_the_present, width="stretch")
 
 
 def _earlier(found: Subject, review: Review, asked: str) -> tuple[Subject, Registered] | None:

@@ -241,6 +241,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "field_review_required": {"en": "need of a justification"},
     "field_risk": {"en": "risk"},
     "field_zero_point_clip": {"en": "zero point clip"},
+    "revision_unknown": {
+        "en": "The link asks for revision {revision}. It is not in the record: nobody decided about it. "
+        "What you see is the present one."
+    },
     "since_title": {"en": "Since your verdict ({kind}, {at})"},
     "since_bound": {"en": "Another one now: {what}."},
     "since_unknown": {"en": "The revision that you judged is not in the record, so it cannot be compared."},

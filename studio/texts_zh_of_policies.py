@@ -209,6 +209,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "field_review_required": "需要说明理由",
     "field_risk": "风险",
     "field_zero_point_clip": "零点截断",
+    "revision_unknown": "链接所指的版本 {revision} 不在记录中：没有人对它作出过决定。现在显示的是当前版本。",
     "since_title": "自您的决定（{kind}，{at}）以来",
     "since_bound": "现已不同：{what}。",
     "since_unknown": "您当时审批的版本不在记录中，无法比较。",

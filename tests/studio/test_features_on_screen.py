@@ -125,5 +125,33 @@ def test_feature_12_a_link_to_an_earlier_revision_opens_it_to_be_read(review, tm
     assert page.query_params["rev"] != first
     assert not page.warning
     assert "do_approve" in [each.key for each in page.button]
-    page = review(rev="ffffffffffff")  # a revision that is not in the record
+
+
+def test_feature_12_a_link_to_a_revision_nobody_decided_about_says_that_it_shows_another(review, tmp_path):  # noqa: F811
+    undecided = review(action=LOW).query_params["rev"]
+    plain = json.loads((tmp_path / PATH).read_text())
+    plain["actions"][0]["sentence"] = "Another one."
+    (tmp_path / PATH).write_text(json.dumps(plain))
+    page = review(action=LOW, rev=undecided)
+    (warning,) = page.warning
+    assert warning.value == text("revision_unknown", revision=undecided)
+    assert page.query_params["rev"] != undecided
+    assert "do_approve" in [each.key for each in page.button]
+    page.button(key="revision_close").click().run()
     assert not page.warning
+    assert not review(rev=page.query_params["rev"]).warning  # the present one
+    hostile = review(rev="**x** <b>").warning[0].value
+    assert "**x**" not in hostile
+
+
+def test_feature_12_the_address_of_one_window_opens_the_same_in_another(review):  # noqa: F811
+    page = review(action=LOW)
+    pills(page, "risk").set_value(["low"]).run()
+    page.text_input(key="q").set_value("conv").run()
+    send(page, selected="quantize@conv_1")
+    address = {name: page.query_params[name] for name in ("policy", "rev", "action", "risk", "q")}
+    assert address["action"] == "quantize@conv_1"
+    other = review(**address)
+    assert list(words(other)) == list(words(page)) == ["quantize@conv_1", "quantize@conv_2", "place@conv_2"]
+    assert "<code>quantize@conv_1</code>" in html(other) or 'title="quantize@conv_1"' in html(other)
+    assert {name: other.query_params[name] for name in address} == address
