@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.rewiring import is_float
+from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.draft import Draft
@@ -59,13 +60,21 @@ PARTS = ("ranges", "chosen", "by_channel")
 
 
 def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibration]) -> Calibration:
-    """The draft's calibration, with the ranges of tensors that structural actions made."""
+    """The draft's calibration, with the ranges of tensors that structural actions made or gave more channels."""
     first = structural.calibration
     made = [value for node in structural.model.graph for value in node.outputs if is_float(value)]
-    if first is not None and all(str(value.name) in first.ranges for value in made):
+    other = {str(value.name) for value in made if first is not None and _has_other_channels(value, first)}
+    if first is not None and not other and all(str(value.name) in first.ranges for value in made):
         return first
     second = calibrate(structural.branch().finished())
     if first is None:
         return second
     both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in PARTS}
+    both["by_channel"] |= {name: second.by_channel[name] for name in other if name in second.by_channel}
     return Calibration.from_plain({**first.plain(), **both})
+
+
+def _has_other_channels(value: ir.Value, calibration: Calibration) -> bool:
+    """Whether the tensor has other channels than those whose ranges are known."""
+    ranges, shape = calibration.by_channel.get(str(value.name)), static_shape(value)
+    return ranges is not None and shape is not None and shape[1] != len(ranges)
