@@ -7,6 +7,8 @@ ranges and choices come from the calibration part, the table from the evaluation
 tools get the same calibration samples. The adapted model runs in the simulator, which computes what the device does;
 the others, and the adapted model's QDQ form, run in ONNX Runtime.
 
+All that takes long is kept in the work folder (kept.py): a run that was stopped goes on where it was.
+
 Columns: accuracy on the labels; its change against float with the paired 95 % interval (samples drawn 1,000 times, each
 with both models' answers); mean absolute error of the logits (what the last softmax reads) against float; size of the
 ONNX file; time predicted by the roofline model on the spec for the same kernels.
@@ -18,9 +20,11 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import data
+import kept
 import numpy as np
 import onnx
 import onnxruntime
@@ -33,11 +37,15 @@ from metainfer_core.graph.load import import_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.signatures import headers
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.numerics.task_metrics import METRICS, change
+from metainfer_core.policy import search as policy_search
 from metainfer_core.policy.apply import apply, finish
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.objective import Objective
+from metainfer_core.policy.plain import read_policy
+from metainfer_core.policy.ruleset import measuring_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
 from metainfer_core.verify.samples import read_samples
@@ -57,11 +65,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Size:
-    """How many samples are used: for ranges, for choosing ours, for the table."""
+    """How many samples are used: for ranges, for choosing ours, for the table; and how long ours is searched for."""
 
     ranges: int
     choice: int
     most: int
+    fast: bool
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,7 @@ def main() -> None:
     parser.add_argument("--only", choices=[task.model for task in TASKS])
     parser.add_argument("--ranges", type=int, default=128, help="Calibration samples that every tool gets.")
     parser.add_argument("--choice", type=int, default=192, help="The next ones, which our candidates are judged on.")
+    parser.add_argument("--fast", action="store_true", help="Ours by the search that adapt --fast-mode makes.")
     parser.add_argument("--most", type=int, default=1_000_000, help="Evaluation samples, at most.")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
@@ -106,7 +116,7 @@ def main() -> None:
     for task in TASKS:
         if arguments.only in (None, task.model):
             arrays = data.load(task.data, arguments.work, arguments.documents)
-            size = Size(arguments.ranges, arguments.choice, arguments.most)
+            size = Size(arguments.ranges, arguments.choice, arguments.most, arguments.fast)
             _report(task, arguments.models, arguments.work, arrays, spec, size)
 
 
@@ -116,13 +126,20 @@ def _report(
     labels = arrays["evaluation_labels"][: size.most]
     feeds = [task.prepared(sample) for sample in arrays["evaluation"][: size.most]]
     model = models / f"{task.model}.onnx"
-    reference = _float(task, model, feeds, spec)
+    reference = _float(task, model, feeds, spec, work)
     _print(task, reference, reference, labels)
     for row in _ours(task, model, arrays, feeds, spec, work, size):
         _print(task, row, reference, labels)
     calibration = [task.prepared(sample) for sample in arrays["calibration"][: size.ranges]]
     for tool, quantize in (("ONNX Runtime, INT8", peers.by_onnxruntime), ("NNCF, INT8", peers.by_nncf)):
-        _print(task, _peer(tool, quantize(model, calibration, work), feeds, task, spec), reference, labels)
+        key = kept.digest("peer", tool, model.read_bytes(), kept.of_feeds(calibration), _versions())
+        made = kept.text(work, key, lambda make=quantize: make(model, calibration, work).SerializeToString())
+        _print(task, _peer(tool, onnx.ModelProto.FromString(made), feeds, task, spec, work), reference, labels)
+
+
+def _versions() -> str:
+    """Of the tools that quantize."""
+    return " ".join(f"{name} {version(name)}" for name in ("onnxruntime", "nncf", "onnx"))
 
 
 def _print(task: Task, row: Row, reference: Row, labels: np.ndarray) -> None:
@@ -135,9 +152,9 @@ def _print(task: Task, row: Row, reference: Row, labels: np.ndarray) -> None:
     )
 
 
-def _float(task: Task, path: Path, feeds: Sequence[Feed], spec: HardwareSpec) -> Row:
+def _float(task: Task, path: Path, feeds: Sequence[Feed], spec: HardwareSpec, work: Path) -> Row:
     proto = onnx.load(path)
-    outputs, logits = _run(proto, feeds)
+    outputs, logits = _run(proto, feeds, work)
     return Row("float32", outputs, logits, path.stat().st_size, _predicted(proto, task, spec))
 
 
@@ -158,23 +175,32 @@ def _ours(
         stacked = {key: np.stack([feed[key] for feed in inputs]) for key in inputs[0]}
         np.savez(files[name], **stacked, labels=arrays["calibration_labels"][part])
     samples = [read_samples(str(file), prepared.model, limit=1_000_000) for file in files.values()]
+    contents = (path.read_bytes(), spec.values_digest, measuring_digest(), *(one.digest for one in samples))
+    objective = Objective(metric="accuracy", fast=size.fast)
+    key = kept.digest("policy", str(objective.plain()), *contents, *_search())
     started = time.monotonic()
-    adapted = pipeline.adapt(prepared, spec, *samples, Objective(metric="accuracy"))
-    (work / f"{task.model}.policy").write_bytes(adapted.policy.to_json())
-    chosen = next(candidate for candidate in adapted.policy.candidates if candidate["chosen"])
+    found = kept.text(work, key, lambda: pipeline.adapt(prepared, spec, *samples, objective).policy.to_json())
+    (work / f"{task.model}.policy").write_bytes(found)
+    policy = read_policy(work / f"{task.model}.policy")
+    chosen = next(candidate for candidate in policy.candidates if candidate["chosen"])
     print(f"# {task.model}: {chosen['name']}; {chosen['accuracy']} ({time.monotonic() - started:.0f} s)", flush=True)
-    model = apply(prepared.model, spec, adapted.policy)
+    model = apply(prepared.model, spec, policy)
     proto = onnx.ModelProto.FromString(model_bytes(model))
     low, high = chosen["predicted_ms"]
     rows = []
     for tool, run in (("adapted, simulator", _simulate), ("adapted, QDQ in ONNX Runtime", _run)):
-        outputs, logits = run(proto, feeds)
+        outputs, logits = run(proto, feeds, work)
         rows.append(Row(tool, outputs, logits, proto.ByteSize(), f"{low:.3f} to {high:.3f}"))
     return rows
 
 
-def _peer(tool: str, proto: onnx.ModelProto, feeds: Sequence[Feed], task: Task, spec: HardwareSpec) -> Row:
-    outputs, logits = _run(proto, feeds)
+def _search() -> list[bytes]:
+    """The code that chooses: what it chose is kept as long as this stays."""
+    return [path.read_bytes() for path in sorted(Path(policy_search.__file__).parent.glob("*.py"))]
+
+
+def _peer(tool: str, proto: onnx.ModelProto, feeds: Sequence[Feed], task: Task, spec: HardwareSpec, work: Path) -> Row:
+    outputs, logits = _run(proto, feeds, work)
     return Row(tool, outputs, logits, proto.ByteSize(), _predicted(proto, task, spec))
 
 
@@ -189,23 +215,31 @@ def _with_logits(proto: onnx.ModelProto) -> tuple[bytes, str, str]:
     return exposed.SerializeToString(), exposed.graph.output[0].name, name
 
 
-def _run(proto: onnx.ModelProto, feeds: Sequence[Feed]) -> tuple[np.ndarray, np.ndarray]:
+def _run(proto: onnx.ModelProto, feeds: Sequence[Feed], work: Path) -> kept.Answers:
     exposed, *names = _with_logits(proto)
-    session = onnxruntime.InferenceSession(exposed, providers=["CPUExecutionProvider"])
-    found = [session.run(names, feed) for feed in feeds]
-    return _stacked([one[0] for one in found]), _stacked([one[1] for one in found])
+
+    def runner() -> Callable[[Feed], kept.Answers]:
+        session = onnxruntime.InferenceSession(exposed, providers=["CPUExecutionProvider"])
+        return lambda feed: tuple(session.run(names, feed))
+
+    return kept.answers(work, kept.digest("ONNX Runtime", version("onnxruntime"), exposed), feeds, runner)
 
 
-def _simulate(proto: onnx.ModelProto, feeds: Sequence[Feed]) -> tuple[np.ndarray, np.ndarray]:
+def _simulate(proto: onnx.ModelProto, feeds: Sequence[Feed], work: Path) -> kept.Answers:
     exposed, *names = _with_logits(proto)
-    simulator = Simulator(lower(import_model(exposed, "adapted").model))
-    found = [simulator.run(feed) for feed in feeds]
-    return _stacked([one[names[0]] for one in found]), _stacked([one[names[1]] for one in found])
 
+    def runner() -> Callable[[Feed], kept.Answers]:
+        simulator = Simulator(lowered)
 
-def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """[samples, classes]."""
-    return np.stack([array.reshape(-1) for array in arrays])
+        def run(feed: Feed) -> kept.Answers:
+            found = simulator.run(feed)
+            return found[names[0]], found[names[1]]
+
+        return run
+
+    lowered = lower(import_model(exposed, "adapted").model)
+    key = kept.digest("simulator", lowered.program.to_json(), *sorted(lowered.constants), *headers().values())
+    return kept.answers(work, key, feeds, runner)
 
 
 def _predicted(proto: onnx.ModelProto, task: Task, spec: HardwareSpec) -> str:
