@@ -20,7 +20,7 @@ from review_store.checkpoints import turn
 from review_store.database import store_errors
 from review_store.log import CHECKPOINTS, DATABASE, GENESIS, EventLog
 
-KEPT_HIDDEN = ("decisions", "typed", "jobs")
+KEPT_HIDDEN = ("decisions", "typed", "jobs", "revisions")
 """Folders of `.studio` that cannot be made again; the others are caches, and uploads that nobody has read."""
 WRITTEN_BY_US = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", CHECKPOINTS)
 

@@ -241,8 +241,11 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "field_review_required": {"en": "need of a justification"},
     "field_risk": {"en": "risk"},
     "field_zero_point_clip": {"en": "zero point clip"},
+    "revision_undecided": {
+        "en": "Revision {revision}, as the link asks: nobody decided about it. It can be read, not decided about."
+    },
     "revision_unknown": {
-        "en": "The link asks for revision {revision}. It is not in the record: nobody decided about it. "
+        "en": "The link asks for revision {revision}. It is not in this workspace: nobody looked at it here. "
         "What you see is the present one."
     },
     "since_title": {"en": "Since your verdict ({kind}, {at})"},

@@ -127,21 +127,35 @@ def test_feature_12_a_link_to_an_earlier_revision_opens_it_to_be_read(review, tm
     assert "do_approve" in [each.key for each in page.button]
 
 
-def test_feature_12_a_link_to_a_revision_nobody_decided_about_says_that_it_shows_another(review, tmp_path):  # noqa: F811
+def test_feature_12_a_revision_nobody_decided_about_opens_to_be_read(review, tmp_path):  # noqa: F811
     undecided = review(action=LOW).query_params["rev"]
     plain = json.loads((tmp_path / PATH).read_text())
-    plain["actions"][0]["sentence"] = "Another one."
+    (changed,) = [each for each in plain["actions"] if f"{each['action']}@{each['node_id']}" == LOW]
+    changed["params"]["bit_width"] = 16
     (tmp_path / PATH).write_text(json.dumps(plain))
     page = review(action=LOW, rev=undecided)
-    (warning,) = page.warning
-    assert warning.value == text("revision_unknown", revision=undecided)
-    assert page.query_params["rev"] != undecided
+    assert page.warning[0].value == text("revision_undecided", revision=undecided)
+    assert (page.query_params["rev"], page.query_params["action"]) == (undecided, LOW)
+    assert "bit width</td><td>8</td>" in html(page)
+    assert [each.key for each in page.button if each.key.startswith("do_")] == []
+    page.button(key="revision_present").click().run()
+    assert "bit width</td><td>16</td>" in html(page)
+    assert "do_approve" in [each.key for each in page.button]
+    (kept,) = (tmp_path / ".studio" / "revisions").glob(f"{undecided}*.policy")
+    kept.write_bytes((tmp_path / PATH).read_bytes())  # another one under its name
+    page = review(action=LOW, rev=undecided)
+    assert page.warning[0].value == text("revision_unknown", revision=undecided)
+
+
+def test_feature_12_a_link_to_an_unknown_revision_says_that_the_present_one_is_shown(review):  # noqa: F811
+    page = review(action=LOW, rev="ffffffffffff")
+    assert [each.value for each in page.warning] == [text("revision_unknown", revision="ffffffffffff")]
     assert "do_approve" in [each.key for each in page.button]
     page.button(key="revision_close").click().run()
     assert not page.warning
     assert not review(rev=page.query_params["rev"]).warning  # the present one
-    hostile = review(rev="**x** <b>").warning[0].value
-    assert "**x**" not in hostile
+    assert "**x**" not in review(rev="**x** <b>").warning[0].value
+    assert not review(rev="../../net").exception
 
 
 def test_feature_12_the_address_of_one_window_opens_the_same_in_another(review):  # noqa: F811
