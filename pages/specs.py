@@ -278,7 +278,9 @@ def _compare(found: Shelved, others: list[Shelved]) -> None:
 
 def _said(change: Change, before: bool) -> str:
     value, assumed = (change.before, change.assumed_before) if before else (change.after, change.assumed_after)
-    return "–" if value is None else f"{value} (" + text("spec_is_assumed") + ")" if assumed else value
+    if value is None:
+        return "–"
+    return text("spec_value_assumed", value=value) if assumed else value
 
 
 main()

@@ -11,6 +11,7 @@ import streamlit as st
 from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.explain.sizes import sized_text
 from metainfer_core.policy.policy import Policy, PolicyAction
+from studio.action_words import kind_words
 from studio.core_words import core_words
 from studio.figures import microseconds, short_words, shortened
 from studio.marks import risk_mark
@@ -52,7 +53,7 @@ def draw_proposals(policy: Policy, on: SpecChoice) -> None:
             st.dataframe(
                 [
                     {
-                        text("column_kind"): each.kind,
+                        text("column_kind"): kind_words(each.kind),
                         text("column_nodes"): ", ".join(map(shortened, each.nodes)),
                         text("column_reason"): sized_text(core_words(each.reason)),
                     }

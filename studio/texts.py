@@ -46,6 +46,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
         "stops again, report the last lines of the terminal in which the studio runs."
     },
     "person_unknown": {"en": "Who are you?"},
+    "upload": {"en": "Upload"},
     "workspace_label": {"en": "Open another folder"},
     "workspace_place": {"en": "Everything the studio keeps lies in this folder. Nothing leaves this machine."},
     # Words of risks and states

@@ -228,7 +228,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "spec_findings": {"en": "Findings"},
     "spec_findings_counted": {"en": "{errors} errors, {warnings} warnings"},
     "spec_findings_none": {"en": "clean"},
-    "spec_is_assumed": {"en": "assumed"},
+    "spec_value_assumed": {"en": "{value} (assumed)"},
     "spec_never_checked": {"en": "It is not told when the values were last checked: last_verified_date is missing."},
     "spec_no_changes": {"en": "No value differs."},
     "spec_no_page": {"en": "The page cannot be shown: its document is not in the workspace, or no box was kept."},

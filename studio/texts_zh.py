@@ -21,6 +21,7 @@ TEXTS_ZH: dict[str, str] = {
         "请重新加载页面；若再次中断，请报告运行界面的终端的最后几行。"
     ),
     "person_unknown": "您是谁？",
+    "upload": "上传",
     "workspace_label": "打开另一个文件夹",
     "workspace_place": "工作室保存的一切都在此文件夹中，任何内容都不会离开本机。",
     # Words of risks and states

@@ -197,7 +197,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "spec_findings": "检查结果",
     "spec_findings_counted": "{errors} 个错误，{warnings} 个警告",
     "spec_findings_none": "无问题",
-    "spec_is_assumed": "假定",
+    "spec_value_assumed": "{value}（假定）",
     "spec_never_checked": "未注明数值上次核对的时间：缺少 last_verified_date。",
     "spec_no_changes": "没有数值不同。",
     "spec_no_page": "无法显示页面：其文档不在工作区中，或没有保留位置框。",
