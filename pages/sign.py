@@ -16,6 +16,7 @@ from metainfer_core.policy.ruleset import ruleset_digest
 from studio.action_words import kind_words
 from studio.buildable import Checked, asked, draw_checked
 from studio.choices import choose_subject, review_or_why_not
+from studio.core_words import core_term
 from studio.demo_mode import demo_mode
 from studio.dropped_file import what_it_is
 from studio.job_view import job_list
@@ -216,7 +217,7 @@ def _compile(found: Subject, bundle: Path, is_demo: bool) -> None:
     data_names = [_name(path) for path in files_of("data")]
     named = next((index for index, each in enumerate(data_names) if "eval" in each.lower()), 0 if data_names else None)
     left, right = st.columns(2)
-    target = left.selectbox(text("compile_target"), targets, key=f"target_{name}")
+    target = left.selectbox(text("compile_target"), targets, key=f"target_{name}", format_func=core_term)
     chosen = right.selectbox(
         text("compile_data"), data_names, index=named, key=f"data_{name}", help=text("compile_data_help")
     )
