@@ -114,11 +114,14 @@ def _unwritable(path: Path, what: str, why: str) -> InputError:
     )
 
 
-def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644) -> None:
-    """Writes a file as a whole or not at all: temporary file beside it, fsync, rename."""
+def write_bytes(path: Path, data: bytes, what: str, mode: int = 0o644, lasting: bool = False) -> None:
+    """Writes a file as a whole or not at all: temporary file beside it, fsync, rename.
+
+    With `lasting`, a power loss after this returns cannot bring back what stood there before.
+    """
     with pending(path, what, mode) as file:
         file.write(data)
-        file.settle()
+        file.settle(lasting)
 
 
 class Pending:
@@ -143,11 +146,17 @@ class Pending:
         except OSError as error:
             raise _unwritable(self._path, self._what, error.strerror or str(error)) from error
 
-    def settle(self) -> None:
-        """Takes its place."""
+    def settle(self, lasting: bool = False) -> None:
+        """Takes its place; with `lasting`, so that no power loss undoes it once this has returned."""
         try:
             os.replace(self._temporary, self._path)
             self._waits = False
+            if lasting:
+                descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
         except OSError as error:
             raise _unwritable(self._path, self._what, error.strerror or str(error)) from error
 

@@ -164,11 +164,11 @@ def release(
             )
         except InputError:
             if file is not None and _is_recorded(log, sha256(payload)):  # what failed came after: its checkpoint
-                file.settle()
+                file.settle(lasting=True)
             raise
         if not isinstance(written, Conflict):
             if file is not None:
-                file.settle()
+                file.settle(lasting=True)
             return Release(bundle, inspection.verified)
     raise InputError("Others keep deciding about this policy, so that it cannot be signed.", fix="Try again later.")
 

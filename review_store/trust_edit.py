@@ -125,7 +125,7 @@ def write_trust(path: Path, trust: TrustFile) -> Written:
     """Writes a changed trust file: at once, or beside it where root keys have to sign it first."""
     now = read_trust(path)
     if trust.root is None and now.root is None:
-        write_bytes(path, trust.to_json() + b"\n", "trust file")
+        write_bytes(path, trust.to_json() + b"\n", "trust file", lasting=True)
         return Written(path, 0)
     plain = trust.plain() | {"version": now.version + 1}
     return _settle(path, Envelope(TRUST_TYPE, TrustFile.from_plain(plain, str(path)).to_json(), ()))
@@ -199,7 +199,7 @@ def _refuse_name(trust: TrustFile, person: str, name: str) -> None:
 def _settle(path: Path, envelope: Envelope) -> Written:
     missing = short_of(envelope, _roots(path, envelope))
     place = pending_path(path) if missing else path
-    write_bytes(place, envelope.to_json() + b"\n", "trust file")
+    write_bytes(place, envelope.to_json() + b"\n", "trust file", lasting=True)
     if not missing:
         pending_path(path).unlink(missing_ok=True)
         remember_trust(seen_file(path), TrustFile.from_json(envelope.payload, str(path)))

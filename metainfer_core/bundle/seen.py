@@ -158,7 +158,7 @@ def _write(path: Path, seen: Seen) -> None:
         key = secrets.token_hex(32)
         _write_key(key_path, key, 0)
     data = canonical_json(seen.plain() | {"check": _check(key, seen)}) + b"\n"
-    write_bytes(path, data, "record of trusted bundles")
+    write_bytes(path, data, "record of trusted bundles", lasting=True)  # before the number of its change
     _write_key(key_path, key, seen.changes)
 
 
@@ -177,7 +177,7 @@ def _read_key(path: Path) -> tuple[str, int]:
 
 
 def _write_key(path: Path, key: str, changes: int) -> None:
-    write_bytes(path, f"{key} {changes}\n".encode(), "key of the record of trusted bundles", mode=0o600)
+    write_bytes(path, f"{key} {changes}\n".encode(), "key of the record of trusted bundles", mode=0o600, lasting=True)
 
 
 def _check(key: str, seen: Seen) -> str:

@@ -74,7 +74,11 @@ def after_power_loss(done, rng, before=None):
     `before` is what was on the disk already, path to bytes.
     """
     files = {path: _File(bytearray(data), bytearray(data)) for path, data in (before or {}).items()}
+    renamed = []  # (from, to, what stood there) since the folder was synced: any of the last ones may be undone
     for each in done:
+        if each.what == "sync" and any(each.path == os.path.dirname(to) for _, to, _ in renamed):
+            renamed = [entry for entry in renamed if each.path != os.path.dirname(entry[1])]
+            continue
         file = files.setdefault(each.path, _File())
         if each.what == "write":
             offset = len(file.now) if each.offset < 0 else each.offset
@@ -86,9 +90,15 @@ def after_power_loss(done, rng, before=None):
         elif each.what == "sync":
             file.disk, file.open = bytearray(file.now), []
         elif each.what == "rename":
+            renamed.append((each.path, each.other, files.get(each.other)))
             files[each.other] = files.pop(each.path)
         elif each.what == "unlink":
             del files[each.path]
+    kept = rng.randint(0, len(renamed))
+    for old, new, there_before in reversed(renamed[kept:]):
+        files[old] = files.pop(new)
+        if there_before is not None:
+            files[new] = there_before
     for file in files.values():
         chance = rng.choice((0.0, 0.3, 0.7, 1.0))
         for offset, data in file.open:

@@ -40,9 +40,13 @@ def until_full(folder, count):
 
 
 def sign_and_die(folder, most):
-    """Signs and writes the bundle again and again, each time killed one operation later, until it gets through."""
+    """Signs and writes the bundle again and again, each time killed one operation later, until it gets through.
+
+    A bundle that was there all the same is opened, which fails unless it is complete, and taken away.
+    """
     from review_maker import POLICY, TRUST, UNTIL, approve_all, private_key
 
+    from metainfer_core.bundle.signed_bundle import open_bundle
     from review_store.signing import release
 
     log = EventLog(folder)
@@ -60,8 +64,11 @@ def sign_and_die(folder, most):
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         there = (folder / "net.bundle").exists()
         say(f"{step} {'killed' if killed else status} {'bundle' if there else 'nothing'}")
+        if there:
+            open_bundle((folder / "net.bundle").read_bytes(), TRUST, AT)
         if not killed:
             return
+        (folder / "net.bundle").unlink(missing_ok=True)
 
 
 def sign_on_a_full_disk(folder):

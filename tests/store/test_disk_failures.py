@@ -155,9 +155,13 @@ def test_power_loss_while_a_bundle_is_signed_uses_up_no_serial_without_it(tmp_pa
             assert [open_bundle(each, TRUST, AT, EXPECTED).payload_digest for each in bundles] == [digest]
         released_in.add(bool(released))
     assert released_in == {False, True}
+    for number in range(states, states + 12):  # it was said to be signed: it is there, under its name
+        released, bundles = outcome(number, everything)
+        assert released
+        assert (tmp_path / f"after_{number}" / "net.bundle").read_bytes() == whole(folder)
     careless = [each for each in everything if each.what != "sync" or "net.bundle" not in each.path]
     assert len(careless) < len(everything)
-    outcomes = [outcome(states + number, careless) for number in range(12)]
+    outcomes = [outcome(2 * states + number, careless) for number in range(12)]
     assert [1 for released, bundles in outcomes if released and bundles != [whole(folder)]]  # it would be noticed
 
 
@@ -189,7 +193,10 @@ def test_attack_43_killed_at_each_step_of_signing(tmp_path):
     assert done.returncode == 0, done.stderr
     steps = [line.split() for line in done.stdout.splitlines()]
     assert len(steps) > 6
-    assert {(how, there) for _, how, there in steps[:-1]} == {("killed", "nothing")}
+    assert {how for _, how, _ in steps[:-1]} == {"killed"}
+    there = [word for _, _, word in steps]
+    assert there[:6] == ["nothing"] * 6
+    assert "bundle" in there[6:-1]  # in its place before its folder was synced: whole, though nobody was told yet
     assert steps[-1][1:] == ["0", "bundle"]
     made = open_bundle((tmp_path / "net.bundle").read_bytes(), TRUST, AT, EXPECTED)
     log = EventLog(tmp_path)
