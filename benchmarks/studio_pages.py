@@ -2,7 +2,8 @@
 draft of 2,200 readings on 1,000 pages.
 
 Run it as `python benchmarks/studio_pages.py [RUNS]`. Prints the time of the first run, and of those after it the median
-time, the median of the processor's time (which a busy machine does not stretch), and the longest.
+time, the median of the processor's time (which a busy machine does not stretch), and the longest. Review and Sign are
+timed twice: at the beginning of a review, and when all is approved and checked whether it can be built.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from onnx import TensorProto, helper
 from streamlit.testing.v1 import AppTest
 
+from metainfer_core.bundle.statement import Justification
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Evidence, Policy, PolicyAction, Risk
 from metainfer_core.policy.ruleset import ruleset_digest
@@ -24,8 +26,13 @@ from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.values import sha256
+from review_store.decide import Decision, decide
+from review_store.workspace import now
+from studio.buildable import known
 from studio.desk_messages import take
 from studio.draft_places import places
+from studio.policies import review_of, subject
+from studio.texts import text
 
 ROOT = Path(__file__).parents[1]
 ACTIONS, NODES = 500, 2000
@@ -42,6 +49,8 @@ MARK = {
     "sign": "500 actions that fit chain.onnx",
 }
 """Screen to words that stand on it once all of it is drawn."""
+CHECKED = ("review", "sign")
+"""Screens that are timed once more when all is approved, with what the check found whether it can be built."""
 
 
 def model(count: int = NODES) -> bytes:
@@ -128,7 +137,7 @@ def decide_half(made: SpecDraft, workspace: Path) -> None:
 
 def drawn(page: AppTest) -> str:
     """The words of a screen that its mark can stand in."""
-    words = [str(element.value) for kind in ("markdown", "html") for element in page.get(kind)]
+    words = [str(element.value) for kind in ("markdown", "html", "error") for element in page.get(kind)]
     words += [each.value.to_csv() for each in page.dataframe]
     words += [each.proto.json for each in page.get("bidi_component")]
     return "\n".join(words)
@@ -142,7 +151,41 @@ def timed(page: AppTest) -> tuple[float, float]:
     return 1000 * (time.perf_counter() - begin), 1000 * (time.process_time() - begin_processor)
 
 
-def wait_for_the_model(page: AppTest) -> None:
+def approve_all(path: Path) -> None:
+    """Two people approve every action, with the three lines that high risk asks for."""
+    lines = Justification(why_allowed="measured", accuracy_effect="small", fallback="switch it off")
+    for who in ("ada", "bob"):
+        review = review_of(subject(path))
+        ids = tuple(each.id for each in review.state.actions)
+        decide(review.log, review.state, Decision(who, ids, ("approve",), justification=lines), now(), None)
+    assert not review_of(subject(path)).state.unreviewed
+
+
+def answer(path: Path, name: str) -> tuple[str, str]:
+    """Whether all that was approved can be built, in a word, and what the screen says then."""
+    found = subject(path)
+    what = known(found, review_of(found))
+    if what.word == "cannot":
+        return what.word, text("buildable_cannot", count=len(what.faults))
+    assert what.word == "can", what
+    return what.word, text("progress_done") if name == "review" else text("sign_ready", total=ACTIONS)
+
+
+def report(label: str, page: AppTest, first: float, runs: int, mark: str) -> None:
+    """Times the runs after the first, and prints a line."""
+    times, processor = zip(*(timed(page) for _ in range(runs)), strict=True)
+    assert mark in drawn(page), f"{label} does not show {mark!r}"
+    medians = f"{statistics.median(times):10.0f} {statistics.median(processor):12.0f}"
+    print(f"{label:16} {first:10.0f} {medians} {max(times):10.0f}", flush=True)
+
+
+def opened(name: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    page.query_params["spec"] = "rk3588@1.0.0" if name != "specs" else ""
+    return page.switch_page(f"pages/{name}.py")
+
+
+def wait_for_jobs(page: AppTest) -> None:
     from studio.jobs import jobs
 
     while any(job.is_open for job in jobs()) or not jobs():
@@ -163,18 +206,22 @@ def main(runs: int) -> None:
         made = draft()
         (workspace / DRAFT).write_bytes(write_draft(made))
         decide_half(made, workspace)
-        print(f"{'screen':10} {'first ms':>10} {'median ms':>10} {'processor ms':>12} {'longest ms':>10}")
+        print(f"{'screen':16} {'first ms':>10} {'median ms':>10} {'processor ms':>12} {'longest ms':>10}")
         for name in MARK if not sys.argv[2:] else sys.argv[2:]:
-            page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-            page.query_params["spec"] = "rk3588@1.0.0" if name != "specs" else ""
-            page.switch_page(f"pages/{name}.py")
+            page = opened(name)
             first = timed(page)[0]
             if name == "model":
-                wait_for_the_model(page)
-            times, processor = zip(*(timed(page) for _ in range(runs)), strict=True)
-            assert MARK[name] in drawn(page), f"{name} does not show {MARK[name]!r}"
-            medians = f"{statistics.median(times):10.0f} {statistics.median(processor):12.0f}"
-            print(f"{name:10} {first:10.0f} {medians} {max(times):10.0f}", flush=True)
+                wait_for_jobs(page)
+            report(name, page, first, runs, MARK[name])
+        asked = [name for name in CHECKED if name in sys.argv[2:] or not sys.argv[2:]]
+        if asked:
+            approve_all(policy_path)
+        for name in asked:
+            page = opened(name)
+            first = timed(page)[0]
+            wait_for_jobs(page)
+            word, says = answer(policy_path, name)
+            report(f"{name}: {word}", page, first, runs, says)
 
 
 if __name__ == "__main__":
