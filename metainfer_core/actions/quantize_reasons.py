@@ -9,6 +9,8 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
+BY_TENSOR_CHOSEN = "The candidate with one scale for each tensor was chosen for the whole model."
+"""Why weights are not scaled by channel where the unit could."""
 
 
 def why(
@@ -46,6 +48,7 @@ def alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, sche
             reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."
             rejected.append(Alternative(option="weights scaled by tensor", reason=reason))
         else:
-            reason = f"{says_of_granularity(spec, unit)}."
+            is_possible = "channel" in granularities(spec, unit)[0]
+            reason = BY_TENSOR_CHOSEN if is_possible else f"{says_of_granularity(spec, unit)}."
             rejected.append(Alternative(option="weights scaled by channel", reason=reason))
     return tuple(rejected)

@@ -257,7 +257,7 @@ class Quantize(ActionKind):
             why=(*why(spec, unit, form, calibration), *why_finer(params, ranges)),
             constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
             alternatives=(
-                *alternatives(spec, unit, form, scheme),
+                *alternatives(spec, unit, form, str(params["scheme"])),
                 *(FINER_ALTERNATIVES[name] for name in FINER_ALTERNATIVES if name in params),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),

@@ -52,6 +52,28 @@ def sqnr(model: ir.Model, adapted: ir.Model) -> float:
     return worst_sqnr_db(effect(model, adapted, samples_of(model)))
 
 
+@pytest.mark.parametrize(
+    ("kind", "option", "reason"),
+    [
+        (
+            KIND,
+            "weights scaled by tensor",
+            "One scale for all channels rounds those with small weights more coarsely, ",
+        ),
+        (
+            Quantize({"scheme": "tensor_wise"}),
+            "weights scaled by channel",
+            "The candidate with one scale for each tensor",
+        ),
+    ],
+)
+def test_what_is_proposed_is_not_among_what_was_turned_down(kind: Quantize, option: str, reason: str) -> None:
+    model = model_of(CONV)
+    rejected = proposed(kind, model, SPEC, calibrated(model))[0][0].alternatives
+    assert [each.option for each in rejected] == ["float32", option]
+    assert rejected[1].reason.startswith(reason)
+
+
 def test_one_conv_by_channel() -> None:
     model = model_of(CONV)
     actions, refusals = proposed(KIND, model, SPEC, calibrated(model))
