@@ -17,6 +17,8 @@ LABELLED = re.compile(
     re.IGNORECASE,
 )
 """What may stand before a value whose name is the short line above it."""
+LABELLED_CELL = re.compile(r"[\w ()/,.-]{0,24} : \W*(?:up to )?", re.IGNORECASE)
+"""What stands between a row's name and the number in the next cell, in whatever order the name has it in prose."""
 INCLUDED = re.compile(
     r"\b(?:including|of which|includes|plus|additional|with (?:an? )?(?:extra"
     r"|additional))\s*$",
@@ -25,7 +27,7 @@ INCLUDED = re.compile(
 OWN_USE = re.compile(r"^\s*(?:(?:is|are)\s+)?(?:for|of|used|reserved|dedicated|shared)\b", re.IGNORECASE)
 """After a number in parentheses: it tells of a share of what stands before."""
 RUNS = re.compile(
-    r"(?:\bCortex[\w-]*|\bcores?|\bCPUs?|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work)\w*)"
+    r"(?:\bCortex[\w-]*|^(?:NPU|GPU|DSP|CPU)\b[^|;]{0,60}|\bcores?|\bCPUs?|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work|peak)\w*)"
     r"\s*\(?(?:@|at)(?: up to| a maximum of)?\s*$",
     re.IGNORECASE,
 )
@@ -45,6 +47,8 @@ BARE_SIZE = re.compile(
 AND = re.compile(r"\b(?:and|while|whereas|but)\b", re.IGNORECASE)
 BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 """What stands between a number and the end of a line that was torn off inside a range or a list."""
+GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
+"""`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
 NEGATED = re.compile(r"\b(?:not|no|without|except|reserved)\b", re.IGNORECASE)
 
@@ -111,6 +115,8 @@ def is_condition(tagged: Tagged, amount: Amount) -> bool:
         return bool(re.match(r"\W*(?:when|if|while|as long as)\b[^,]*$", before, re.IGNORECASE))
     if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
         return True
+    if amount.dimension == "voltage" and GIVEN.search(before):
+        return True
     measured = amount.dimension in ("frequency", "voltage", "temperature")
     return measured and bool(re.search(r"\bat\s*$", before, re.IGNORECASE))
 
@@ -154,9 +160,10 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     """How far name and number are apart; None where they cannot belong together."""
     text = tagged.text
     ahead = amount.end <= start
-    if (ahead and not rule.before) or (not ahead and not rule.after):
-        return None
     gap = text[amount.end : start] if ahead else text[end : amount.start]
+    in_row = tagged.statement.is_row and not ahead and LABELLED_CELL.fullmatch(gap)
+    if (ahead and not rule.before) or (not ahead and not rule.after and not in_row):
+        return None
     opened = not ahead and _opens(gap)
     if (
         ahead

@@ -12,14 +12,17 @@ from hwdoc_ingest.confidence import LEXICON, confidence
 from hwdoc_ingest.fallback import read_left_over
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.row_values import as_sentence, by_columns
+from hwdoc_ingest.row_values import as_sentence, by_columns, in_full, label_unit, part_of, sizes_whole, value_by_name
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
 from hwdoc_ingest.standing import standing
 from hwdoc_ingest.statement import Cell, Statement
+from hwdoc_ingest.table_parts import CACHE
 from metainfer_core.spec.draft import Candidate
 
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
 CONDITION_HEADER = re.compile(r"^(?:test\s+)?conditions?\b|条件", re.IGNORECASE)
+CONDITIONS = re.compile(r"\bconditions?\s*$", re.IGNORECASE)
+"""How a row ends its name whose numbers are the conditions of the rows below it."""
 MODE_HEADER = re.compile(
     r"^(?:(?:operating |power )?(?:modes?|states?|scenarios?)|use cases?|workloads?)\b"
     r"|模式",
@@ -46,6 +49,9 @@ CAPTION_UNIT = re.compile(r"(?:\bunits?|单位)\s*[:=：]\s*([^\s()\[\],;]{1,6})
 """`Operating conditions (unit: V)`: the unit of all rows below."""
 UNDER_BIAS = re.compile(r"\bunder bias\b", re.IGNORECASE)
 """How a temperature beyond which a powered chip is destroyed is called, wherever it stands."""
+MOST = re.compile(r"\W*max(?:imum)?\b|最大|最高", re.IGNORECASE)
+"""How the name of a row begins whose value is the largest: `Max. CPU frequency (MHz)`."""
+UP_TO = re.compile(r"^\s*(?:up to|max(?:imum)?\.?|at most)\s+(?=[\d.])", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -61,11 +67,15 @@ def bind(
         quantities: Rules for numbers near names.
         finders: Rules of their own form.
     """
-    bounded = [cell for cell in tagged.statement.cells if cell.bound]
-    found: list[Found] = []
-    if bounded:
-        found += _from_row(tagged, bounded, quantities)
-    else:
+    part = part_of(tagged)
+    bounded = [cell for cell in tagged.statement.cells if cell.bound] or value_by_name(tagged)
+    found: list[Found] = list(_from_row(tagged, bounded, quantities)) if bounded else []
+    if bounded and not found:
+        found += _by_header(tagged, bounded, quantities)
+        found += by_columns(tagged, quantities)
+    elif part:
+        found += by_columns(tagged, quantities)
+    if not found and all(cell.bound == "value" for cell in bounded):
         said = as_sentence(tagged) or tagged if tagged.statement.is_row else tagged
         found += by_columns(tagged, quantities) if tagged.statement.is_row else ()
         found += [
@@ -75,10 +85,16 @@ def bind(
             if not (attached.rule.ranged and isinstance(each.value, float))
         ]
     for finder in finders:
-        found += finder(tagged)
+        found += finder((as_sentence(tagged) if part else None) or tagged)
     found += read_left_over(tagged, found)
+    if part and not CACHE.search(part):
+        found = [each if part in (each.instance or "") else _of_part(each, part) for each in found]
     for each in found:
         yield _candidate(tagged, each, source, LEXICON if each.guessed else method)
+
+
+def _of_part(found: Found, part: str) -> Found:
+    return replace(found, instance=f"{found.instance or ''} {part}".strip())
 
 
 # Sentences ----------------------------------------------------------------------------------------------------------
@@ -90,6 +106,8 @@ def _from_sentence(tagged: Tagged, attached: Attached) -> Found:
     instance = rule.instance(tagged, amount.start, amount.end) if rule.instance else None
     sureness = rule.sureness * (0.97 ** max(0.0, attached.cost))
     found = Found(rule.field, attached.start, attached.end, instance=instance, sureness=sureness)
+    if rule.field == "dma.max_burst_beats" and amount.form == "list":  # bursts of 4, 8 or 16 beats
+        return replace(found, value=max(values))
     return _with_values(found, values, amount, _bound_beside(tagged, amount))
 
 
@@ -132,7 +150,7 @@ def _bound_beside(tagged: Tagged, amount: Amount) -> str:
 def _from_row(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> Iterator[Found]:
     """The values in the Min, Typ, Max and Value cells, bound to the parameter that the row's other cells name."""
     rule = _row_rule(tagged, bounded, rules)
-    if rule is None:
+    if rule is None or CONDITIONS.search(tagged.statement.cell_text(tagged.statement.cells[0])):
         return
     for group in dict.fromkeys(cell.group for cell in bounded):
         cells = [cell for cell in bounded if cell.group == group]
@@ -159,6 +177,24 @@ def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]
     return max(options, key=lambda option: option[:2])[2] if options else None
 
 
+def _by_header(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> Iterator[Found]:
+    """The values whose own headers name what they are: `Max. CPU frequency`, `Maximum run power (mW)`."""
+    label = tagged.statement.cell_text(tagged.statement.cells[0])
+    for cell in bounded:
+        header, amount = in_full(cell.header), _cell_amount(tagged, cell)
+        options = [
+            (match.end() - match.start(), -at, rule)
+            for at, rule in enumerate(rules)
+            if amount
+            and rule.dimension == amount.dimension
+            and sizes_whole(rule, label)
+            and applies(rule, tagged, header)
+            for match in rule.parameter.finditer(header)
+        ]
+        if options:
+            yield from _from_cells(tagged, max(options, key=lambda option: option[:2])[2], [cell])
+
+
 def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterator[Found]:
     parts: dict[str, float] = {}
     value: float | tuple[float, ...] | None = None
@@ -178,13 +214,15 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
                 parts |= {"min": values[0], "max": values[1]}
             elif amount.form == "tolerance":
                 parts |= {"min": values[0], "typ": values[1], "max": values[2]}
+            elif len(values) == 1 and "max" not in rule.field and _is_most(tagged, cell):
+                parts["max"] = values[0]
             else:
                 value = values[0] if len(values) == 1 else values
         elif cell.bound:
             parts[cell.bound] = values[0] if cell.bound == "min" else values[-1]
             if cell.bound == "max" and amount.form == "range":
                 parts.setdefault("min", values[0])
-    if rule.typical_field and "max" in parts and "typ" in parts:
+    if rule.typical_field and "typ" in parts:
         typical = replace(rule, field=rule.typical_field, typical_field="")
         yield from _from_cells(tagged, typical, [cell for cell in cells if cell.bound == "typ"])
         del parts["typ"]
@@ -217,6 +255,11 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
     )
 
 
+def _is_most(tagged: Tagged, cell: Cell) -> bool:
+    """Whether a row's name or its cell says that the number is the largest."""
+    return bool(MOST.match(tagged.text[: cell.start]) or UP_TO.match(tagged.statement.cell_text(cell)))
+
+
 def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:
     """The number of a cell, with its unit from the cell, the header or the row's unit cell."""
     text = LIMIT_SYMBOLS.sub("", tagged.statement.cell_text(cell)).strip()
@@ -237,7 +280,7 @@ def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:
 
 def _is_whole(text: str, amount: Amount) -> bool:
     """Whether nothing but the number phrase stands in a cell (`VCC + 0.3` is no number)."""
-    rest = text[: amount.start] + text[amount.end :]
+    rest = UP_TO.sub("", text[: amount.start]) + text[amount.end :]
     return not re.search(r"[A-Za-z\d]{2,}|[-+*/]", re.sub(r"\([^()]*\)", "", rest))
 
 
@@ -256,6 +299,9 @@ def _row_unit(tagged: Tagged, cell: Cell) -> str:
     titled = CAPTION_UNIT.search(tagged.parent)
     if titled:
         return titled[1]
+    named = label_unit(tagged)
+    if named:
+        return named
     trailing = tagged.statement.cells[-1]
     if trailing is not cell and trailing.bound is None:
         word = tagged.statement.cell_text(trailing).strip("()[] ")

@@ -33,7 +33,7 @@ _TERM = re.compile(
 )
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
 _NUMERAL = re.compile(
-    r"[一二两三四五六七八九十]{1,3}(?=\s*(?:个|路|发射|级(?!缓存|高速|指令|数据|\s*cache)|组|位|通道))",
+    r"[一二两三四五六七八九十]{1,3}(?=\s*(?:个|颗|路|发射|级(?!缓存|高速|指令|数据|\s*cache)|组|位|通道))",
     re.I,
 )
 _FULL_STOP = re.compile(r"(?:[。！？；]|(?<=[\u4e00-\u9fff]);)(?!$)")

@@ -78,7 +78,7 @@ _LIST = re.compile(r"^-?\s*(?:\([^()]{1,20}\)\s*)?(?:,|/|or|and|,\s*or|,\s*and|ã
 _IN_UNIT = re.compile(r"^\s*\)?\s*\(?\s*in\s+([A-Za-z]{1,6})\)?", re.IGNORECASE)
 _LABEL = re.compile(
     r"\b(?:tables?|figures?|fig\.|sections?|chapters?|rev\.?|revision|version|ver\.?|(?<!\d )v|page|note|step"
-    r"|no\.|level)"
+    r"|no\.|level|dhrystone)"
     r"\s*(?:[A-Z\d]{1,2}[-.])?$",
     re.IGNORECASE,
 )

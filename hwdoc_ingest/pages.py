@@ -104,6 +104,18 @@ class Page:
     """Whether a rule may find something on it; else its rulings are not read, and only its headings count."""
     is_broken: bool = False
     """Whether nothing of it could be read."""
+    dots: tuple[Box, ...] = ()
+    """Shapes that are drawn as small and as wide as high as a bullet is."""
+
+
+SMALLEST_DOT, LARGEST_DOT = 1.2, 8.0
+"""Points that a drawn bullet is wide and high."""
+
+
+def is_dot(box: Box) -> bool:
+    """Whether a drawn shape is as wide as high, and of the size of a bullet."""
+    wide, high = box[2] - box[0], box[3] - box[1]
+    return SMALLEST_DOT <= wide <= LARGEST_DOT and abs(wide - high) <= 0.12 * max(wide, high)
 
 
 class PdfFile:
@@ -141,9 +153,11 @@ class PdfFile:
             place = _Placement(handle)
             words = tuple(_words(handle, place))
             wanted = matters(words)
-            rulings = tuple(_rulings(handle, place)) if wanted else ()
+            drawn = tuple(_drawn(handle, place)) if wanted else ()
+            rulings = tuple(each for each in drawn if isinstance(each, Ruling))
+            dots = tuple(each for each in drawn if not isinstance(each, Ruling))
             garbled = _is_garbled(handle)
-            return Page(number, place.width, place.height, words, rulings, matters=wanted, garbled=garbled)
+            return Page(number, place.width, place.height, words, rulings, matters=wanted, garbled=garbled, dots=dots)
         except pypdfium2.PdfiumError as error:
             raise self._broken(number, error) from error
         finally:
@@ -304,8 +318,8 @@ def _word(run: list[_Glyph], line: _Glyph | None) -> Word:
     return Word("".join(glyph.text for glyph in run), box, size, base, raised)
 
 
-def _rulings(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Ruling]:
-    """Lines, and rectangles that are thin enough to be lines or drawn as frames."""
+def _drawn(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Ruling | Box]:
+    """Lines, rectangles that are thin enough to be lines or drawn as frames, and the boxes of dots."""
     seen = 0
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     for path in handle.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=1):
@@ -316,6 +330,8 @@ def _rulings(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Ruling]:
             continue
         box = place.box(left.value, bottom.value, right.value, top.value)
         wide, high = box[2] - box[0], box[3] - box[1]
+        if is_dot(box):
+            yield box
         if high <= 3 < wide or wide <= 3 < high:
             yield Ruling(box)
         elif wide > 3 and high > 3 and pdfium.FPDFPath_CountSegments(path.raw) <= 6:

@@ -11,6 +11,7 @@ from hwdoc_ingest.calibration import Evidence
 from hwdoc_ingest.calibration import shipped as calibrated
 from hwdoc_ingest.chinese_terms import in_english, sentences
 from hwdoc_ingest.confidence import weighed
+from hwdoc_ingest.drawn_bullets import mark_items
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spaces import mend_spaces
 from hwdoc_ingest.ocr_spelling import mend_names
@@ -110,7 +111,7 @@ def weighed_candidates(
 ) -> list[tuple[Candidate, Evidence]]:
     """What the pages seem to say, weighed against each other, with what speaks for it."""
     tagger = tagger or RuleTagger(PARAMETERS)
-    said = document_statements(drop_furniture(mend_names(mend_spaces(pages))), progress)
+    said = document_statements(drop_furniture(mend_names(mend_spaces(mark_items(pages)))), progress)
     found = [in_english(sentence) for each in said for sentence in sentences(each)]
     numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.standing import EXAMPLE
 from hwdoc_ingest.statement import EARLIER, Statement, sentence
-from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, Line, is_continued
+from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, SENTENCE_END, Line, is_continued
 
 NUMBERED = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
@@ -164,7 +164,8 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
         return False
     if heading_level(last, size) is not None or abs(line.size - last.size) > 0.15 * size:
         return False
-    if heading_level(line, size) is not None and not is_continued(last, line, _right_edge(last, lines)):
+    ended = bool(SENTENCE_END.search(last.text)) or not is_continued(last, line, _right_edge(last, lines))
+    if ended and heading_level(line, size) is not None:
         return False
     begins_at = block[0].words[0]
     text_at = block[0].words[1].box[0] if BULLET.match(begins_at.text) and len(block[0].words) > 1 else last.box[0]

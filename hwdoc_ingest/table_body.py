@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +28,46 @@ def fitted(columns: tuple[Column, ...], rows: Sequence[list[Line]]) -> tuple[Col
     if apart:
         columns = grown
     return tuple(_by_content(column, [row[at].text for row in whole]) for at, column in enumerate(columns))
+
+
+def with_unheaded(columns: tuple[Column, ...], rows: Sequence[list[Line]]) -> tuple[Column, ...]:
+    """The columns with those that no header stands over: often the names, left of a header that begins with `MIN`.
+
+    Pieces stand in such a column if they overlap no header and the next header has a piece of its own beside them.
+    """
+    found = []
+    edges = [(-math.inf, None, columns[0]), *((a.right, a.bound, b) for a, b in itertools.pairwise(columns))]
+    for left, bound, after in edges:
+        if bound:  # a number beside its bound is that bound's
+            continue
+        inside = [[p.box for p in row if left + 2 < p.box[0] and p.box[2] < after.left - 2] for row in rows]
+        beside = [any(p.box[0] < after.right and p.box[2] > after.left for p in row) for row in rows]
+        filled = [boxes for boxes, has in zip(inside, beside, strict=True) if boxes and has]
+        enough = len(filled) >= max(2, 0.5 * sum(beside)) or (after.bound and left == -math.inf and filled)
+        if enough:
+            boxes = list(itertools.chain(*filled))
+            found.append(Column("", min(box[0] for box in boxes), max(box[2] for box in boxes)))
+    return tuple(sorted([*columns, *found], key=lambda column: column.left))
+
+
+_CONDITION = re.compile(r"@?\s*[-+]?\d[\d.]*\s?(?:°C|V|[MG]Hz)", re.IGNORECASE)
+"""What a column of numbers may be headed by below its bound: `Typ` over `25 °C` and `85 °C`."""
+
+
+def with_conditions(columns: tuple[Column, ...], row: Sequence[Line]) -> tuple[Column, ...] | None:
+    """The columns of bounds parted by the conditions in a second row of headers; None for a row of another kind."""
+    bounded = [column for column in columns if column.bound]
+    if len(row) < 2 or not bounded or not all(_CONDITION.fullmatch(piece.text) for piece in row):
+        return None
+    parted, headed = [], set()
+    for piece in row:
+        centre = (piece.box[0] + piece.box[2]) / 2
+        over = min(bounded, key=lambda column: abs(column.centre - centre))
+        headed.add(over)
+        parted.append(replace(over, left=piece.box[0], right=piece.box[2], group=piece.text))
+    if len(headed) < len(bounded):
+        return None
+    return tuple(sorted([*(c for c in columns if not c.bound), *parted], key=lambda column: column.left))
 
 
 def is_whole(row: Sequence[Line], spans: Sequence[tuple[float, float]]) -> bool:

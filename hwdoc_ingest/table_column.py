@@ -32,6 +32,8 @@ class Table:
     top: float
     bottom: float
     caption: str = ""
+    head: float = math.inf
+    """Baseline of the header's first line; none of a table that goes on from the page before."""
     left: float = -math.inf
     """What stands left of this, or right of `right`, is of a table beside it."""
     right: float = math.inf

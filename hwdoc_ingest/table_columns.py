@@ -10,28 +10,14 @@ from itertools import pairwise
 
 from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
-from hwdoc_ingest.table_body import fitted
+from hwdoc_ingest.table_body import fitted, is_whole, with_conditions, with_unheaded
 from hwdoc_ingest.table_column import Column, Table
-from hwdoc_ingest.table_grids import CAPTION, heads_columns
+from hwdoc_ingest.table_grids import CAPTION, COMPARED, heads_columns
+from hwdoc_ingest.table_groups import HEADER_WORD, groups, stands_between
 from hwdoc_ingest.text_lines import Line, around, join_words
 
-CHINESE_HEADER = (
-    r"(?:参数|符号|最小|典型|标称|最大|值|单位|测试|条件|描述|名称|名|起始|开始|结束|终止|首|末|基|地址|大小|容量|空间"
-    r"|说明|类型|复位|偏移量?|项目|位|位宽|功能|数值|额定|范围|模块|外设|设备|存储器|区域|备注|工作|模式|状态|寄存器"
-    r"|中断|编号|号|源|优先级|向量|引脚|管脚|信号|访问|权限|读写|型号|封装|电源|[/／])+"
-)
-"""Chinese headers are put together from these."""
-HEADER_WORD = re.compile(
-    r"^(?:param\w*|symbols?|min(?:imum)?\.?|typ(?:ical)?\.?|nom(?:inal)?\.?|max(?:imum)?\.?|units?|conditions?|values?"
-    r"|ratings?|names?|offset|size|reset|description|address|access|bits?|fields?|type|default|characteristics?"
-    r"|number|source|function|item|test|notes?|comments?|limits?|vector|priority|range|module|block|memory|base"
-    r"|start|end|mode|modes|work|operating|peak|absolute|r/w|register|item|feature\w*|operation|pin|signal|speed|frequency|package|device|model|group|power"
-    r"|supply|domain|region|peripherals?|instance|category|attributes?|specifications?|grade|rail"
-    rf"|{CHINESE_HEADER})[:*\d]*$",
-    re.IGNORECASE,
-)
 STRONG_HEADER = re.compile(
-    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|peak|nom(?:inal)?|units?|symbols?|param\w*|offset|description|values?|address"
+    r"^(?:min(?:imum)?|typ(?:ical)?|max(?:imum)?|peak|nom(?:inal)?|units?|symbols?|param\w*|offset|description|details|values?|address"
     r"|最小值?|典型值?|最大值?|单位|参数(?:名称)?|描述|说明|符号|名称|偏移(?:地址|量)?"
     r"|(?:起始|开始|结束|首|基)?地址|数值|模块(?:名称)?|大小)\b",
     re.IGNORECASE,
@@ -48,8 +34,6 @@ SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+(?:[A-Z][^|]{3,60}|[\u4e0
 UNIT_WORD = re.compile(r"^[mμun]?(?:A|V|W|s|Hz)$|^[kMG]?(?:Hz|B|bits?|bytes?)$|^°C(?:/W)?$|^%$")
 PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
-FOOTNOTE = re.compile(r"\s?(?:\[\d{1,2}\]|\(\d{1,2}\)|\*+)(?=\s|$)")
-"""A mark that sends the reader to a note below the table."""
 FOOTNOTE_GLUED = re.compile(r"(?:(?<=[A-Za-z.)])\(\d{1,2}\))+$")
 """The same without a space."""
 MAX_ROW_GAP = 3.2
@@ -61,24 +45,34 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
     tables: list[Table] = []
     at = 0
     if open_table and rows:
-        header_soon = any(_is_header(line) for line in rows[:3])
-        if not header_soon and _fits_columns(rows[:3], open_table.columns):
+        head = list(itertools.takewhile(lambda row: not _begins_another(row), rows[:3]))
+        if head and _fits_columns(head, open_table.columns):
             bottom, at = _body_end(page, rows, 0, open_table.columns, rows[0][0].box[1] - 2)
             tables.append(replace(open_table, top=rows[0][0].box[1] - 1, bottom=bottom))
     while at < len(rows):
         if _is_header(rows[at]) or _is_header_below_caption(rows, at) or heads_columns(rows, at):
-            columns, last = _columns(rows, at, page)
+            columns, first, last = _columns(rows, at, page)
             top = max(line.base for line in rows[last])
             bottom, following = _body_end(page, rows, last + 1, columns, top)
             at_foot = last + 1 == len(rows) and top > 0.8 * page.height and _is_header(rows[at])
             if following > last + 1 or at_foot:
-                columns = fitted(columns, rows[last + 1 : following])
+                below = rows[last + 1 : following]
+                conditions = with_conditions(columns, below[0]) if len(below) > 1 else None
+                if conditions:
+                    columns, top, below = conditions, max(piece.base for piece in below[0]), below[1:]
+                columns = with_unheaded(fitted(columns, below), below)
                 body = [word for word in page.words if top - 2 < word.base <= bottom]
-                tables += side_by_side(Table(columns, top, bottom, _caption(rows, at)), body)
+                headed = min(line.base for line in rows[first])
+                tables += side_by_side(Table(columns, top, bottom, _caption(rows, at), headed), body)
                 at = following
                 continue
         at += 1
     return tables
+
+
+def _begins_another(row: list[Line]) -> bool:
+    """Whether a row is the header of a table, or stands above one."""
+    return _is_header(row) or bool(CAPTION.match(row[0].text)) or (len(row) == 1 and bool(SECTION.match(row[0].text)))
 
 
 def side_by_side(table: Table, body: Sequence[Word]) -> list[Table]:
@@ -162,8 +156,8 @@ def _bound(text: str) -> Bound | None:
     return next((bound for pattern, bound in BOUNDS if pattern.search(text)), None)
 
 
-def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column, ...], int]:
-    """The columns of the header at `rows[at]`, and the last row that belongs to the header."""
+def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column, ...], int, int]:
+    """The columns of the header at `rows[at]`, and the first and last row that belong to the header."""
     columns: list[Column] = []
     for piece in _header_pieces(rows[at]):
         columns = _with_piece(columns, piece)
@@ -171,7 +165,8 @@ def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column,
     while first > 0 and _is_header_part(rows[at], rows[first], rows[first - 1], columns, page):
         first -= 1
         for line in rows[first]:
-            columns = _with_piece(columns, list(line.words), above=True)
+            if not stands_between(line, columns):
+                columns = _with_piece(columns, list(line.words), above=True)
     while (
         last + 1 < len(rows) and last < at + 3 and _is_header_part(rows[at], rows[last], rows[last + 1], columns, page)
     ):
@@ -180,8 +175,8 @@ def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column,
             columns = _with_piece(columns, list(line.words))
     if columns[0].bound == "value":  # `Rating` over the names
         columns[0] = replace(columns[0], bound=None)
-    group = _group_row(rows, first, columns)
-    return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), last
+    group = groups(rows, first, at, columns)
+    return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), first, last
 
 
 def _with_piece(columns: list[Column], words: list[Word], above: bool = False) -> list[Column]:
@@ -209,27 +204,11 @@ def _is_header_part(header: list[Line], near: list[Line], other: list[Line], col
         return False
     known = sum(bool(HEADER_WORD.match(word.text.split("/")[0])) for word in words)
     over_several = any(sum(p.box[0] < c.centre < p.box[2] for c in columns) > 1 for p in other)
+    other = [piece for piece in other if not stands_between(piece, columns)]
+    if not other:
+        return False
     ruled = _rulings_between(page, bottom, bottom + 2 * size, columns)
     return not over_several and (known >= 0.5 * len(words) or (ruled and len(words) <= 4 and len(other) <= 3))
-
-
-def _group_row(rows: list[list[Line]], at: int, columns: list[Column]) -> list[str]:
-    """For each column the words that stand over it and its neighbours, such as a speed grade."""
-    groups = [""] * len(columns)
-    bounds = [column.bound for column in columns if column.bound not in (None, "value")]
-    if at == 0 or len(bounds) == len(set(bounds)):
-        return groups
-    above = rows[at - 1]
-    if rows[at][0].base - above[0].base > 2.2 * rows[at][0].size:
-        return groups
-    starts = [i for i, c in enumerate(columns) if c.bound and (i == 0 or not columns[i - 1].bound or c.bound == "min")]
-    for start, end in pairwise([*starts, len(columns)]):
-        members = [i for i in range(start, end) if columns[i].bound]
-        left, right = columns[members[0]].left, columns[members[-1]].right
-        over = [p for p in above if left - 5 < (p.box[0] + p.box[2]) / 2 < right + 5 and not HEADER_WORD.match(p.text)]
-        for i in members:
-            groups[i] = FOOTNOTE.sub("", " ".join(piece.text for piece in over)).strip()
-    return groups
 
 
 def _caption(rows: list[list[Line]], at: int) -> str:
@@ -253,8 +232,10 @@ def _fits_columns(rows: list[list[Line]], columns: tuple[Column, ...]) -> bool:
     pieces = [piece for line in rows for piece in line]
     if len(pieces) < 3 or len(columns) < 3:
         return False
-    runs = [box for piece in pieces for box in _runs(piece)]
-    return sum(_fits(box, columns) for box in runs) >= 0.7 * len(runs)
+    spans = [(column.left, column.right) for column in columns]
+    whole = {id(piece) for line in rows if is_whole(line, spans) for piece in line}
+    fits = [id(piece) in whole or _fits(box, columns) for piece in pieces for box in _runs(piece)]
+    return sum(fits) >= 0.7 * len(fits)
 
 
 def _runs(piece: Line) -> list[Box]:
@@ -287,7 +268,9 @@ def _body_end(
         text = " ".join(piece.text for piece in line)
         gap = line[0].base - last_base
         ruled = floor is not None and line[0].base < floor
-        if _is_header(line) or CAPTION.match(text) or (len(line) == 1 and SECTION.match(text)):
+        heads = _is_header(line) and not (ruled and len(line) < 0.5 * len(columns))
+        titles = len(line) == 1 and at + 1 < len(rows) and len(rows[at + 1]) > 1 and _heads_comparison(rows, at + 1)
+        if heads or titles or CAPTION.match(text) or (len(line) == 1 and SECTION.match(text)):
             return bottom, at
         if not ruled:
             if floor is not None or gap > MAX_ROW_GAP * size * 1.2:
@@ -298,6 +281,11 @@ def _body_end(
                 return bottom, at
         bottom = last_base = max(piece.base for piece in line)
     return bottom, len(rows)
+
+
+def _heads_comparison(rows: list[list[Line]], at: int) -> bool:
+    """Whether a row begins another table: a list of parts or the like, below a title of its own."""
+    return bool(COMPARED.match(rows[at][0].text)) and (_is_header(rows[at]) or heads_columns(rows, at))
 
 
 def _frame_floor(verticals: Sequence[Ruling], top: float) -> float | None:

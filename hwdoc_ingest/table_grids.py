@@ -17,17 +17,24 @@ CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 SIGNAL = re.compile(r"[A-Z_]+\d[A-Z\d_\[\]:/]*|\w+\[[\d:]+\]|[A-Z]+_[A-Z_]+")
 """A signal or a pin, which stands in a table's body: `VDD2`, `DATA[31:0]`."""
 TELLS_A_COLUMN = re.compile(
-    r"\([^()]{1,10}\)$|\b(?:value|address|number|size|irq|rating|vector|base|range|frequency|current|voltage|temperature)s?\b"
+    r"\([^()]{1,10}\)$|\b(?:value|address|number|size|irq|id|rating|vector|base|range|frequency|current|voltage|temperature)s?\b"
     r"|地址|数值|编号|大小|^值$|中断号",
     re.IGNORECASE,
 )
 """What a header over values says: their unit, or what they are."""
 COMPARED = re.compile(
     r"(?:features?|parameters?|attributes?|characteristics?|items?|specifications?|devices?|products?|models?|parts?"
-    r"|part (?:numbers?|names?)|parts? number|functions?|symbols?|grades?|packages?|特性|参数|项目|型号)\d?$",
+    r"|part (?:numbers?|names?)|parts? number|functions?|symbols?|grades?|packages?"
+    r"|(?:power |operating )?(?:modes?|states?|points?)|特性|参数|项目|型号)\d?$",
     re.IGNORECASE,
 )
 """The first header of a table whose others may be part numbers: one column a part."""
+_COMPARES = re.compile(
+    r"(?:instruction|data|I|D|L1I|L1D|L2)(?:[- ]?cache)?|(?:commercial|industrial|automotive|military)(?: grade)?"
+    r"|units?",
+    re.IGNORECASE,
+)
+"""Headers of columns that compare caches or grades, whose cells may be words as well as values."""
 MOST_WORDS = 6
 LOOKED_AT = 5
 """Rows below a header that are looked at."""
@@ -61,6 +68,9 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
     if titled and len(aligned) == 1:
         whole = aligned[0]
         return len(whole) == len(head) and any(VALUE.match(cell.text) for cell in whole.values())
+    compared = len(head) >= 3 and COMPARED.match(head[0].text) and all(_COMPARES.fullmatch(p.text) for p in head[1:])
+    if compared and len(aligned) >= 2:
+        return True
     return len(aligned) >= 2 and any(_holds_values(column, aligned) for column in range(len(head)))
 
 
@@ -83,7 +93,9 @@ def _aligned(row: list[Line], head: list[Line]) -> dict[int, Line] | None:
     Where there are as many cells as headers and none stands under another's header, each has its own, though a header
     may be centred above cells that begin at the left.
     """
-    if len(head) >= 3 and is_whole(row, [(title.box[0], title.box[2]) for title in head]):
+    if (len(head) >= 3 or TELLS_A_COLUMN.search(head[-1].text)) and is_whole(
+        row, [(title.box[0], title.box[2]) for title in head]
+    ):
         return dict(enumerate(row))
     cells: dict[int, Line] = {}
     for piece in row:

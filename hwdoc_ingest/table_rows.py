@@ -16,6 +16,7 @@ from hwdoc_ingest.pages import Box, Page, Word
 from hwdoc_ingest.statement import RowCell, Statement, row
 from hwdoc_ingest.table_column import Column, Table
 from hwdoc_ingest.table_columns import NUMBER, PLACEHOLDER
+from hwdoc_ingest.table_parts import by_part, parts
 from hwdoc_ingest.text_lines import Line, baselines
 
 GOES_ON_BELOW = re.compile(r"[\dA-Fa-fhH]\s*(?:-|~|\bto)$")
@@ -224,7 +225,7 @@ def _split(
     stacks = [_stack([w for w, _ in column]) for column, spec in zip(members, table.columns, strict=True) if spec.bound]
     levels = max(stacks, key=len, default=[])
     if len(levels) < 2:
-        yield _statement(page, table, members, path)
+        yield from _statements(page, table, members, path)
         return
     stacked = [_stacked(column, levels) for column in members]
     for level in levels:
@@ -232,7 +233,7 @@ def _split(
             [(w, u) for w, u in column if not own or _belongs(w, level, levels)]
             for column, own in zip(members, stacked, strict=True)
         ]
-        yield _statement(page, table, part, path)
+        yield from _statements(page, table, part, path)
 
 
 def _stack(words: list[Word]) -> list[float]:
@@ -260,11 +261,14 @@ def _stacked(column: list[tuple[Word, bool]], levels: list[float]) -> bool:
     return sum(any(abs(w.base - level) < 3 for w, _ in column) for level in levels) > 1
 
 
-def _statement(page: Page, table: Table, members: list[list[tuple[Word, bool]]], path: tuple[str, ...]) -> Statement:
-    cells = []
+def _statements(
+    page: Page, table: Table, members: list[list[tuple[Word, bool]]], path: tuple[str, ...]
+) -> Iterator[Statement]:
+    cells: list[RowCell] = []
     for column, content in zip(table.columns, members, strict=True):
         ordered = [w for line in baselines([w for w, _ in content]) for piece in line for w in piece.words]
         unsure = any(u for _, u in content)
         header = f"{column.group} {column.header}".strip()
         cells.append(RowCell(tuple(ordered), header, column.bound, column.group, unsure))
-    return row(page.number, cells, path, page.by_ocr)
+    for own, its_path in by_part(cells, parts(table.columns, path), path):
+        yield row(page.number, own, its_path, page.by_ocr)

@@ -98,6 +98,6 @@ class PathAt:
 
 def _in_header(word: Word, table: Table) -> bool:
     size = word.size
-    return table.top - 0.2 * size <= word.base <= table.top and any(
+    return min(table.top, table.head) - 0.2 * size <= word.base <= table.top and any(
         column.left - size <= word.box[0] <= column.right + size for column in table.columns
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from hwdoc_ingest.line_breaks import broken_off, keeps_hyphen
 from hwdoc_ingest.pages import Box, Page, Word
 
 WIDE_GAP = 1.4
@@ -22,6 +23,9 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """How a line ends that cannot end a sentence."""
+ENDS_IN_NUMBER = re.compile(r"(?:[a-z]|\bof|@|[~=<>≤≥±-])\s?\d+(?:\.\d+)?$")
+UNIT = re.compile(r"(?:[kKMGT]i?[Bb](?:yte|it)?s?|[kKMG]?Hz|bits?|bytes?|m?[VAW]|°C|MT/s|Mbps|TOPS|GOPS)\b")
+"""A number at the end of a line and its unit at the beginning of the next belong together."""
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 SENTENCE_END = re.compile(r"[。；！？.;!?]$")
 LEADING_RUN = re.compile(r"[\dA-Za-z.+-]{2,16}")
@@ -79,7 +83,8 @@ def around(boxes: Iterable[Box]) -> Box:
 def join_words(words: Sequence[Word]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The text of the words, and where each word stands in it.
 
-    A subscript is glued to what it stands at. A footnote mark is left out, an exponent is written `^n`.
+    A subscript is glued to what it stands at. A footnote mark is left out, an exponent is written `^n`. A word that
+    was broken at the end of a line is whole.
     """
     text = ""
     places: list[tuple[int, int]] = []
@@ -103,6 +108,11 @@ def join_words(words: Sequence[Word]) -> tuple[str, tuple[tuple[int, int], ...]]
             and abs(word.base - words[index - 1].base) < 0.1 * word.size
         ):
             glue = not words[index - 1].raised
+        elif index and text.endswith("-") and broken_off(words[index - 1], word):
+            glue = True
+            if not keeps_hyphen(words[index - 1].text):
+                text = text[:-1]
+                places[-1] = places[-1][0], len(text)
         if text and piece and not glue and not (CJK.match(text[-1]) and CJK.match(piece[0])):
             text += " "
         places.append((len(text), len(text) + len(piece)))
@@ -359,6 +369,8 @@ def is_continued(line: Line, following: Line, right_edge: float) -> bool:
         return False  # rows of a memory map are as wide as each other
     text = line.text
     if GOES_ON.search(text) or text.count("(") > text.count(")"):
+        return True
+    if ENDS_IN_NUMBER.search(text) and UNIT.match(following.text):
         return True
     width = right_edge - line.box[0]
     chinese = CJK.fullmatch(text[-1:]) and CJK.fullmatch(following.text[:1])

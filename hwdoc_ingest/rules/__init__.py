@@ -14,9 +14,12 @@ from hwdoc_ingest.rules import (
     clocks,
     dma,
     dram,
+    instruction_timing,
     interrupts,
     memories,
     processor,
+    rails,
+    register_sections,
     supply,
 )
 from hwdoc_ingest.rules.rule import FindRule, QuantityRule
@@ -44,6 +47,10 @@ FIND_RULES: tuple[FindRule, ...] = (
     processor.find,
     supply.find,
     chip.find,
+    clocks.find,
+    instruction_timing.find,
+    rails.find,
+    register_sections.find,
     addresses.find,
 )
 """Lists, names and addresses."""

@@ -136,6 +136,12 @@ _GPU_MODEL = re.compile(
     r"\bAdreno\s+\d+|\bGC\d{3,4}\w*",
     re.IGNORECASE,
 )
+_OWN_MEMORY = re.compile(
+    r" (?:of )?(?:(?:tightly[- ]coupled|local|private|dedicated|internal|on-chip|shared) )*"
+    r"(?:SRAM|RAM|buffer|scratchpad)\b",
+    re.IGNORECASE,
+)
+"""What stands after the size of a memory in an item that begins with an accelerator."""
 _TIMES = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\s*(KB|MB)\b|\b(\d+)\s*(KB|MB)\s*[x×]\s*(\d+)\b", re.IGNORECASE)
 
 
@@ -159,6 +165,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if _NPU.search(near) or _TELLS_TYPES.match(text):
         yield from _types(text)
         yield from _frameworks(text)
+    if tagged.is_of_accelerator and _NPU.search(text[:40]) and not _GPU.search(text):
+        for amount in tagged.amounts:
+            memory = _OWN_MEMORY.match(text, amount.end) if amount.dimension == "bytes" else None
+            if memory and amount.form == "single" and amount.values[0] >= 1024:
+                yield Found("npu.sram.size_bytes", amount.start, memory.end(), amount.values[0], sureness=0.75)
     dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
     if dsp and re.search(r"\bDSP\b", near):
         yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)

@@ -13,7 +13,7 @@ from hwdoc_ingest.statement import Cell
 ADDRESS = (
     r"(?:0[xX][\dA-Fa-f]{4}[ _.'][\dA-Fa-f]{4}(?:[ _.'][\dA-Fa-f]{4}){0,2}(?![\w.])|0[xX][\dA-Fa-f]{4,16}"
     r"|0[xX][\dA-Fa-f]{1,3}\b"
-    r"|[Hh]'[\dA-Fa-f]{4}[ _]?[\dA-Fa-f]{0,4}|\$[\dA-Fa-f]{4,8}|[\dA-Fa-f]{4}[_:][\dA-Fa-f]{4}[hH]?(?![\w.])"
+    r"|[Hh]'[\dA-Fa-f]{4}[ _]?[\dA-Fa-f]{0,4}|\$[\dA-Fa-f]{4,8}|[\dA-Fa-f]{4}[_: ][\dA-Fa-f]{4}[hH]?(?![\w.])"
     r"|[\dA-Fa-f]{4,8}[hH]?(?![\w.]))"
 )
 """An address in a cell whose header says that it holds one; there it needs no mark of its base."""
@@ -21,9 +21,11 @@ _ONE = re.compile(rf"\s*({ADDRESS})\s*")
 _RANGE = re.compile(rf"\s*({ADDRESS})\s*(?:-|~|to|至|到|…|\.\.\.?|:)\s*({ADDRESS})\s*", re.IGNORECASE)
 _START = words(
     r"\b(?:start(?:ing)?|begin(?:ning)?|base|first|low(?:er)?|from)\b|起始|开始|首地址|基地?址"
-    r"|^(?:physical |memory |system )?address(?:es)?(?: range)?$|\baddress (?:range|space|map)\b|\brange\b"
+    r"|^(?:physical |memory |system |boundary |hex )?address(?:es)?(?: range)?$"
+    r"|\baddress (?:range|space|map)\b|\brange\b"
     r"|^地址(?:范围|空间|区间|段)?$|^(?:address|start address) range$|^memory map$"
 )
+_BASE = words(r"\bbase\b|基地?址")
 _END = words(r"\b(?:end(?:ing)?|last|top|high(?:er)?|upper|stop|to)\b|结束|终止|末")
 _OFFSET = words(r"\boffset\b|偏移|\bregister\b(?! base)|寄存器(?!.*基)|\breset (?:value|state)\b|复位值")
 _NAMES = (
@@ -37,9 +39,9 @@ _NAMES = (
 """Headers over what stands at an address, the surest first."""
 _ACCESS = re.compile(r"(?:R/?W?/?X?|RO|WO|RWX?|RX|--+|YES|NO|N/?A|R/W/X|[RWX ,/-]{1,7})", re.IGNORECASE)
 _SIZE = re.compile(r"\(?\d[\d.,]*\s?(?:[kKMGT]?i?[Bb]?|[kKMG]?[ -]?(?:bytes?|bits?))\)?")
-_WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
+_WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}|\b[A-Z]\d[A-Z]")
 MEMORY = re.compile(
-    r"\w*(?:RAM\d*|ROM|TCM|ITIM|DTIM|CCM|TCDM|SCM|flash)(?![A-Za-z])\w*|\b(?:LP)?DDR\w*|\bmemory\b|内存|存储器",
+    r"\w*(?:RAM\d*|ROM|TCM|ITIM|DTIM|CCM|TCDM|SCM|SPM|flash)(?![A-Za-z])\w*|\b(?:LP)?DDR\w*|\bmemory\b|内存|存储器",
     re.IGNORECASE,
 )
 """What is memory, not the registers of a block."""
@@ -55,7 +57,7 @@ _BASES = words(
     r"|memory and memory map"
 )
 """Titles of tables whose addresses are those of blocks."""
-_EXCEPTIONS = words(r"exception|interrupt|\bvectors?\b|\btraps?\b|异常|中断|向量")
+_EXCEPTIONS = words(r"\bIRQs?\b|exception|interrupt|\bvectors?\b|\btraps?\b|异常|中断|向量")
 _VECTOR_HEADER = words(
     r"\bvector address|\bentry (?:point|address)|^address(?:es)?\b|\baddress$|^vector$|入口地址|向量地址"
     r"|^地址$|入口 address"
@@ -70,7 +72,8 @@ _VECTOR_NAMES = (
 )
 _NUMBER_HEADER = words(
     r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:ber)?\.?|id|index|号|线号)$|^IRQ$"
-    r"|^(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号|^编号$|^序号$|interrupts 号|^position$"
+    r"|^(?:\w+ )?(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号"
+    r"|^编号$|^序号$|interrupts 号|^pos(?:ition|\.)?$"
 )
 _SOURCE_NAMES = (
     words(r"^(?:acronym|symbol|signal(?: name)?|interrupt name|irq name)$|中断名称?|interrupts name"),
@@ -92,12 +95,14 @@ def find(tagged: Tagged) -> Iterator[Found]:
         return
     about = f"{tagged.path_text} {' '.join(cell.header for cell in cells)}"
     numbered = next((cell for cell in cells if _NUMBER_HEADER.search(cell.header.strip())), None)
-    if _EXCEPTIONS.search(about) and not any(_END.search(cell.header) for cell in cells):
+    ended = any(_END.search(cell.header) for cell in cells)
+    if numbered and _INTERRUPTS.search(about):
+        yield from _interrupt(tagged, cells, numbered)
+    if _EXCEPTIONS.search(about) and not ended:
         vectors = list(_vector(tagged, cells))
         yield from vectors
-        if numbered and _INTERRUPTS.search(about):
-            yield from _interrupt(tagged, cells, numbered)
-        if vectors or numbered or not _BASES.search(about):
+        based = numbered and any(_BASE.search(cell.header) for cell in cells)
+        if vectors or (numbered and not based) or not (based or _BASES.search(about)):
             return
     yield from _base(tagged, cells, about)
 
@@ -180,13 +185,16 @@ def _is_name(text: str) -> bool:
 def _vector(tagged: Tagged, cells: Sequence[Cell]) -> Iterator[Found]:
     """The address at which an exception or interrupt is entered."""
     for cell in cells:
-        if not _VECTOR_HEADER.search(cell.header.strip()):
+        if not _VECTOR_HEADER.search(cell.header.strip()) or _BASE.search(cell.header):
             continue
         one = re.fullmatch(rf"\s*({ADDRESS}|[\dA-F]{{2,4}}H)\s*", tagged.statement.cell_text(cell))
         name = _name(tagged, cells, cell, _VECTOR_NAMES)
         if one and name and not _RESERVED.search(name):
             place = cell.start + one.start(1), cell.start + one.end(1)
-            yield Found("interrupts.vector", *place, address(number(one[1])), instance=name[:60], sureness=0.85)
+            at = address(number(one[1]))
+            yield Found("interrupts.vector", *place, at, instance=name[:60], sureness=0.85)
+            if re.match(r"(?:power-?on |hard |cold )?reset\b(?!.*\b(?:soft|warm|watchdog))", name, re.IGNORECASE):
+                yield Found("reset.vector", *place, at, sureness=0.72)
             return
 
 
@@ -194,5 +202,6 @@ def _interrupt(tagged: Tagged, cells: Sequence[Cell], numbered: Cell) -> Iterato
     """The number of an interrupt."""
     text = tagged.statement.cell_text(numbered).strip()
     name = _name(tagged, cells, numbered, _SOURCE_NAMES)
+    text = re.sub(r"^(?:IRQ|INT)\s*\[?(?=\d+\]?$)|\]$", "", text)
     if re.fullmatch(r"\d{1,4}", text) and name and not _RESERVED.search(name):
         yield Found("interrupts.irq", numbered.start, numbered.end, float(text), instance=name[:60], sureness=0.82)

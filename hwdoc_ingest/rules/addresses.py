@@ -53,6 +53,12 @@ _LIES_AT = re.compile(
     re.IGNORECASE,
 )
 """`the SRAM is mapped at 0x2000_0000`."""
+_AT = r"(?:mapped |located |starting |based )?(?:at|from)(?: (?:the )?(?:address|base address))?"
+_SIZED_AT = re.compile(
+    rf"\b\d{{1,4}} ?[KM](?:i?B|[ -]?bytes?) {_AT} (?P<at>{_LONG_HEX}) \((?P<named>[A-Z][\w-]{{2,15}})\)"
+    rf"|\b(?P<name>[A-Z][\w-]{{2,15}}) \(\d{{1,4}} ?[KM](?:i?B|[ -]?bytes?),? {_AT} (?P<to>{_LONG_HEX})\)"
+)
+"""`64 Kbytes at 0x2000 0000 (SRAM0)`, `SRAM1 (128 Kbytes, mapped at 0x2000 0000)`."""
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
 _SIZE = re.compile(r"\(?(\d[\d.,]*)\s?(?:[kMG](?:i?B|[ -]?bytes?|bits?)?|bytes?|B)\)?", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
@@ -76,6 +82,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
         yield from _map_row(tagged)
     yield from _offsets(tagged)
     if not rows and not tagged.statement.is_row:
+        for spot in _SIZED_AT.finditer(tagged.text):
+            at, name = address(hex_number(spot["at"] or spot["to"])), spot["named"] or spot["name"]
+            yield Found("memory.region.base", spot.start(), spot.end(), at, instance=name, sureness=0.75)
         for lies in _LIES_AT.finditer(tagged.text):
             at, name = address(hex_number(lies["at"])), lies["name"]
             yield Found("memory.region.base", lies.start(), lies.end(), at, instance=name, sureness=0.78)

@@ -38,10 +38,36 @@ _BOTH_ARE = re.compile(
 """`Both primary caches are 32 Kbytes`."""
 
 
+_SIDES = re.compile(
+    r"\b(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?I(?:-?cache)?\s*[+/,&]\s*(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?D(?:-?cache)?\b(?!\$)"
+)
+"""`64 KB I + 64 KB D`, in a line about caches."""
+_OF_CACHES = words(r"\bcaches?\b|\bL[123]\b")
+_ROW_OF_BOTH = re.compile(
+    r"\b(?:L1 )?(?:I|instruction)[ -]?(?:cache)? ?(?:/|and|,) ?(?:L1 )?(?:D|data)[ -]?caches?\b[^|:]{0,24}[:|]\s*"
+    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*(?:/|and|,)\s*(\d{1,4}) ?K(?:i?B|[ -]?bytes?)",
+    re.IGNORECASE,
+)
+"""`L1 I-cache / D-cache | 32 KB / 16 KB`: as many sizes as names, in the order of the names."""
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """One size of both, or two sizes that are written as a sum."""
     yield from _size_of_both(tagged)
     yield from _pair(tagged)
+    for sides in _SIDES.finditer(tagged.text) if _OF_CACHES.search(f"{tagged.text} {tagged.parent}") else ():
+        instance = instances.core(tagged, sides.start(), sides.end())
+        for side, size in zip(("l1i", "l1d"), sides.groups(), strict=True):
+            value = float(size) * _KB
+            yield Found(
+                f"cpu.{side}_cache.size_bytes", sides.start(), sides.end(), value, instance=instance, sureness=0.8
+            )
+    row = _ROW_OF_BOTH.search(tagged.text) if tagged.statement.is_row else None
+    if row:
+        instance = instances.core(tagged, row.start(), row.end())
+        for side, size in zip(("l1i", "l1d"), row.groups(), strict=True):
+            field, value = f"cpu.{side}_cache.size_bytes", float(size) * _KB
+            yield Found(field, row.start(1), row.end(), value, instance=instance, sureness=0.85)
     for match in _BOTH_ARE.finditer(tagged.text):
         for side in ("l1i", "l1d"):
             value = float(match[1]) * _KB

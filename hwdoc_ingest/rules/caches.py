@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.qualities import QUALITIES
-from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, clause, is_long, words
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
 _KBYTES = r"\d{1,4}[ -]?K(?:i?B|-?bytes?)"
@@ -17,18 +17,18 @@ L1I = words(
     r"instr\.?|program)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\binstruction memory system\b|\binstruction(?= and [^.;,]{{0,30}}\bdata caches\b)"
     rf"|\binstruction(?= and {_KBYTES} (?:of )?(?:L1 )?data caches?\b)"
-    rf"|\bI[- ]?cache{_SIZE}\b|\bL1[ -]?[IP]\b(?:[ -]?cache)?|\binstruction caches of\b"
+    rf"|\bI[- ]?cache{_SIZE}\b|\bI\$|\bL1[ -]?[IP]\b(?:[ -]?cache)?|\binstruction caches of\b"
     r"|指令\s*(?:高速)?(?:缓存|cache)"
 )
 L1D = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?:data|operand)[ -]*(?:L1[ -]*)?cache"
     r"(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\bdata memory system\b|\bdata(?= and [^.;,]{{0,30}}\binstruction caches\b)"
-    rf"|\bD[- ]?cache{_SIZE}\b|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
+    rf"|\bD[- ]?cache{_SIZE}\b|\bD\$|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
 )
 L2 = words(
-    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:unified\s+"
-    r"|shared\s+)?caches?\b(?!\s*controller)|二级缓存|L2\s*缓存"
+    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:(?:unified|shared|mapped)\s+"
+    r"|S?RAM/)*caches?\b(?!\s*controller)|二级缓存|L2\s*缓存"
 )
 L3 = words(
     r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b\s*(?:unified\s+|"
@@ -129,13 +129,19 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _SETS = re.compile(r"\b(\d{1,5}) sets\b", re.IGNORECASE)
+_LINE_BITS = re.compile(
+    r"\b(\d{2,4})[- ]bits? (?:wide )?(?:cache )?lines?\b|\b(?:cache )?lines? (?:are|is|of|have) (\d{2,4})[- ]bits?\b",
+    re.IGNORECASE,
+)
+"""Lines that are told in bits: `128-bit cache lines`."""
+_LINES = re.compile(r"\b(\d{2,5}) (?:cache )?(?:lines|blocks|entries) of \w+[ -](?:bytes?|words?)\b", re.IGNORECASE)
 _LINE_WORDS = re.compile(
     rf"\b{_N}(?:\s*(?:,|or|and)\s*{_N})?[ -]?words? (?:cache )?lines?\b|\blines? (?:of|length:?"
     rf"|size:?) {_N}[ -]words?\b",
     re.IGNORECASE,
 )
 _POLICY = re.compile(
-    r"\b(?P<one>copy[ -]?back|write[ -]?(?:through|back))(?:\s*(?:/|or|and)\s*(?P<two>copy[ -]?back"
+    r"\b(?P<one>copy[ -]?back|writes?[ -]?(?:through|back))(?:\s*(?:/|or|and)\s*(?P<two>copy[ -]?back"
     r"|write[ -]?(?:through|back)))?"
     r"(?:\s+selectable)?(?:\s+(?:\w+\s+)?cache|\s+mode|\s+policy)?"
     r"(?:\s*(?:,|with|and|/)?\s*(?P<allocate>(?:no[ -]|non-?)?(?:write|read)[ -]?allo-?\s?cat(?:e|ion)))?",
@@ -144,6 +150,8 @@ _POLICY = re.compile(
 
 
 _TELLS_POLICY = words(r"\bcaches?\b|\bwrite (?:method|policy|mode|protocol)\b")
+_CHOSEN = words(r"[^.;]{0,24}\b(?:may|can|could) be (?:chosen|selected|enabled|set|used|configured)")
+"""After a policy that is the other choice, not the cache's own."""
 _OWN_POLICY = words(r"(?:its|the) (?:write )?policy is\b")
 _NO_POLICY = words(
     r"\binvalidat|\bflush|\bclean|\bpurge|\btransaction|\bsnoop|"
@@ -175,6 +183,16 @@ def find(tagged: Tagged) -> Iterator[Found]:
         of = _cache_at(tagged, *match.span())
         if of in ("cpu.l1i_cache", "cpu.l1d_cache"):
             yield _found(tagged, f"{of}.sets", match, (int(match[1]),))
+    for match in _LINE_BITS.finditer(text):
+        bits = int(match[1] or match[2])
+        for level in _caches_at(tagged, match.start(), match.end()):
+            if bits % 64 == 0 and 64 <= bits <= 2048 and not _LINES.search(text):
+                yield _found(tagged, f"{level}.line_bytes", match, (bits // 8,))
+    for match in _LINES.finditer(text):
+        of = _cache_at(tagged, *match.span())
+        field = {"cpu.l1i_cache": "cpu.l1i_cache.lines", "cpu.l1d_cache": "cpu.l1d_cache.entries"}.get(of or "")
+        if field and not _OTHER_MEMORY.search(text):
+            yield Found(field, match.start(), match.end(), float(match[1]), sureness=0.8)
     shared = _SHARED_L1.search(text)
     if shared and not re.search(r"\bL2|L3|level[ -]?[23]", shared.group(), re.IGNORECASE):
         yield Found("cpu.l1_cache.shared", shared.start(), shared.end(), True, sureness=0.85)
@@ -192,8 +210,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield _found(tagged, f"{level}.line_bytes", match, sizes)
     tells = _TELLS_POLICY.search(text) or (_OWN_POLICY.match(text) and _levels(tagged.statement.earlier))
     for match in _POLICY.finditer(text) if tells else ():
-        if _NO_POLICY.search(text):
-            break
+        if _NO_POLICY.search(clause(text, match.start(), match.end()) if is_long(tagged) else text):
+            continue
+        if _CHOSEN.match(text, match.end()):
+            continue
         policy_of = _cache_at(tagged, match.start(), match.end())
         if policy_of == "cpu.l1d_cache":
             yield Found(
@@ -208,7 +228,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
 
 def _policy(match: re.Match[str], text: str) -> str:
     """A write policy in one spelling: `write-through, no write allocate`, `copy-back/write-through selectable`."""
-    names = [re.sub(r"[ -]?(through|back)", r"-\1", match[part].lower()) for part in ("one", "two") if match[part]]
+    names = [
+        re.sub(r"[ -]?(through|back)", r"-\1", match[part].lower().replace("writes", "write"))
+        for part in ("one", "two")
+        if match[part]
+    ]
     allocate = re.sub(r"\W+", " ", match["allocate"] or "").lower().replace("allo cate", "allocate").strip()
     return (
         "/".join(names)
@@ -244,6 +268,8 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
     """The caches that a place speaks of: both of the first level where the words before say so, else the nearest."""
     text = tagged.text
     one = _cache_at(tagged, start, end)
+    if _of_parenthesis(text, start):
+        return [one] if one else []
     if re.search(r"\bboth\b", text, re.IGNORECASE) and len(_levels(text)) > 1:
         return _levels(text)
     if _named_together(text, start):
@@ -254,6 +280,9 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
         and not _OTHER_MEMORY.search(text)
         and _speaks_of_both(tagged.statement.earlier)
     ):
+        return ["cpu.l1i_cache", "cpu.l1d_cache"]
+    kinds = {m.group(1).lower() for m in _LISTED_KIND.finditer(text, 0, start)}
+    if len(kinds) == 2 and _LISTED.search(text) and re.search(r"\b(?:each|both)\b[^;.]*$", text[:start], re.IGNORECASE):
         return ["cpu.l1i_cache", "cpu.l1d_cache"]
     both = [match for match in _BOTH.finditer(text) if match.start() < start or match.start() - end < 40]
     if both and not re.search(r"\bL2|L3|level[ -]?[23]", text[both[-1].start() : end], re.IGNORECASE):
@@ -267,6 +296,7 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
     return [one] if one else []
 
 
+_LISTED_KIND = words(r"\b(instruction|data)\b")
 _OTHER_MEMORY = words(r"\bL[23]\b|second|third|secondary|TLB|\bmain memory\b|\b(?:GPU|DSP)\b|branch")
 """A sentence that names one of these does not go on about the cache of the sentence before."""
 
@@ -295,9 +325,25 @@ def _speaks_of_both(earlier: str) -> bool:
     return bool(both) and max(both) >= max(one, default=0)
 
 
+_CACHES = words(r"\bcaches?\b")
+_KIND_BEFORE = words(r"\d ?[KM]i?(?:B|bytes?) (?P<kind>instruction|data) \($")
+
+
+def _of_parenthesis(text: str, start: int) -> str:
+    """The kind of cache that a parenthesis is about: `32 KB instruction (4-way), 32 KB data (8-way)`."""
+    opened = text.rfind("(", 0, start)
+    if opened < 0 or ")" in text[opened:start]:
+        return ""
+    kind = _KIND_BEFORE.search(text[: opened + 1])
+    return kind["kind"] if kind else ""
+
+
 def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
     """The cache named nearest before a place, else after it, else in the innermost heading that names just one."""
     text = tagged.text
+    own = _of_parenthesis(text, start)
+    if own and _CACHES.search(text):
+        return "cpu.l1i_cache" if own.lower().startswith("i") else "cpu.l1d_cache"
     described = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
     if described and not re.search(r"\w", QUALITIES.sub(" ", text[end : min(described)[0]])):
         return min(described)[1]

@@ -27,14 +27,21 @@ RULES: tuple[QuantityRule, ...] = (
 _PACKAGE = re.compile(
     r"\b(\d{2,4})\s*-?\s*(?:pin|ball|lead)s?\s*,?\s*((?:(?:plastic|ceramic|thin|low-profile|"
     r"fine-pitch|quad|flat|pin|ball|grid|array|pack|package)\s*-?\s*)*(?:\(?(?:PGA|BGA|FCBGA|TFBGA|"
-    r"[A-Z]{1,4}BGA|[A-Z]{1,3}LGA|LGA|LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|FCCSP|WLCSP|CSP|UFBGA|VFBGA|UFQFPN|VFQFPN|VQFN|SOIC|SOP|TSSOP|SSOP|PLCC"
+    r"[A-Z]{1,4}-?BGA|[A-Z]{1,3}LGA|LGA|LFBGA|QFN|QFP|PQFP|LQFP|TQFP|DIP|FCCSP|WLCSP|CSP|UFBGA|VFBGA|UFQFPN|VFQFPN|VQFN|SOIC|SOP|TSSOP|SSOP|PLCC"
     r"|LCC)\)?|pin grid array|ball grid array|quad flat pack))"
     r"|\b(e?(?:FC|TF|LF|VF|UF|F|MAP|P|C)?BGA|e?(?:VF?|UF|W?[DH]?|X)QFP?N|e?LQFP|e?TQFP|QFP|PQFP|WLCSP|TSSOP"
     r"|SOIC)\s*-?\s*(\d{2,4})(?:\s*-?\s*(?:pin|ball)s?)?\b",
     re.IGNORECASE,
 )
 _TRANSISTORS = re.compile(r"\b(\d+(?:\.\d+)?)\s*(million|M|billion)(?:\s+transistors)?\b", re.IGNORECASE)
-_DIE = re.compile(r"\bdie size\b\D{0,24}(\d+(?:\.\d+)?)\s*(cm|mm)\s*\^?2", re.IGNORECASE)
+_NODE = re.compile(
+    r"\b(?:SoC|chip|processor|device|manufactured|fabricated|built|made)\b (?:in|on|with|using) (?:an? )?"
+    r"(?:[A-Z]\w{1,15} )?(\d{1,3}) ?nm\b|^(?:SoC|chip|processor)\b[^.;]{0,24}[,|] ?(\d{1,3}) ?nm\b"
+    r"|\b(?:SoC|chip|processor)\b[^.;]{0,20}\((\d{1,3}) ?nm\)|\b(\d{1,3}) ?nm (?:SoC|chip|silicon|node)\b",
+    re.IGNORECASE,
+)
+"""A process that is told by its length alone: `a vision SoC in 22nm`."""
+_DIE = re.compile(r"\b(?:die|chip) (?:size|area)\b\D{0,24}(\d+(?:\.\d+)?)\s*(cm|mm)\s*\^?[2²]", re.IGNORECASE)
 
 
 def _package_name(text: str) -> str:
@@ -53,6 +60,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     package = _PACKAGE.search(text)
     if package and not re.search(r"compatible|socket|connector", text, re.IGNORECASE):
         yield Found("chip.package", package.start(), package.end(), _package_name(package.group()), sureness=0.7)
+    node = _NODE.search(text)
+    if node and not re.search(r"wavelength|laser|\bLED\b|infrared|light", text, re.IGNORECASE):
+        size = float(next(part for part in node.groups() if part))
+        yield Found("chip.process_nm", node.start(), node.end(), size, sureness=0.72)
     count = _TRANSISTORS.search(text)
     if count and re.search(r"transistor", text + tagged.path_text, re.IGNORECASE):
         scale = 1e9 if count[2].lower() == "billion" else 1e6

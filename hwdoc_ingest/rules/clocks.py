@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import QuantityRule, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
 _OTHER = words(
     r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|(?<!A)DDR|bus clock|"
@@ -33,11 +37,14 @@ _NOT_CORE_PATH = words(
 )
 """Blocks whose clock is not the core's."""
 
+SLOW = 1e6
+"""Hertz below which an RC oscillator is the slow one."""
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "npu.clock_hz",
         "frequency",
-        words(r"\bNPU\b(?:\s+\w+)?\s*(?:clock|frequency)?"),
+        words(r"\b(?:NPU|KPU|BPU|TPU|neural (?:core|engine|processor))s?\b(?:\s+\w+)?\s*(?:clock|frequency)?"),
         low=1e6,
         high=5e9,
         gap_words=4,
@@ -55,7 +62,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1e6,
         high=5e9,
         gap_words=4,
-        context=words(r"frequency|clock|\bruns? at\b|\brunning at\b|\bpeaks? at\b|\bup to \d+ ?[MG]Hz"),
+        context=words(r"frequency|clock|@ ?\d+ ?[MG]Hz|\bruns? at\b|\brunning at\b|\bpeaks? at\b|\bup to \d+ ?[MG]Hz"),
         instance=instances.label_of_row,
         sureness=0.92,
         forbids=words(r"pix/s|fill rate|GF?LOPs"),
@@ -92,14 +99,17 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.clock_hz",
         "frequency",
-        words(r"\b(?:clock (?:speed|frequency)|frequency)\b"),
+        words(r"\b(?:clock (?:speed|frequency)|frequency|(?:internal|core|clock) frequencies)\b"),
         low=1e5,
         high=6e9,
         gap_words=3,
         instance=instances.clocked_core,
         lists=True,
         sureness=0.8,
-        context=words(rf"\b{_CPU}\b|Cortex|RISC-V"),
+        context=words(
+            rf"\b{_CPU}s?\b|Cortex|RISC-V|load/store|-bit architecture"
+            r"|\b(?:feature|device|family) (?:comparison|summary|features|overview)\b"
+        ),
         forbids=_NOT_CORE,
         forbids_path=_NOT_CORE_PATH,
     ),
@@ -134,7 +144,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1e3,
         high=1e8,
         gap_words=3,
-        sureness=0.7,
+        sureness=0.55,
         forbids=words(r"fast|slow"),
     ),
     QuantityRule("clock.pll_count", "count", words(r"\bPLLs\b"), low=1, high=64, gap_words=1, after=False),
@@ -150,3 +160,42 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=_INTERFACE,
     ),
 )
+
+_RC = re.compile(r"\bRC\b(?: (?:oscillators?|clocks?))?", re.IGNORECASE)
+_ACCELERATOR_LABEL = re.compile(
+    r"^\W*(?:(?P<gpu>(?:\w+ )?(?:GPU|graphics (?:processor|engine|core)))|(?:\w+ )?(?:[NKBT]PU"
+    r"|(?:neural|AI|tensor) (?:engine|accelerator|processor|core)))\s*(?:[:：]|\|)",
+    re.IGNORECASE,
+)
+_NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
+"""An RC oscillator that is called after its clock: `RC32M`."""
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """RC oscillators: two that are told of together, and those called after their clock."""
+    text = tagged.text
+    for amount in tagged.amounts:
+        if amount.dimension == "frequency" and amount.form == "list" and len(amount.values) == 2:
+            near = _RC.search(text, max(0, amount.start - 24), amount.start) or _RC.match(text, amount.end + 1)
+            if near and min(amount.values) < SLOW <= max(amount.values):
+                for value in amount.values:
+                    yield Found(_rc(value), amount.start, amount.end, value, sureness=0.72)
+    label = instances.CORE_LABEL.match(text)
+    clocks = [amount for amount in tagged.amounts if amount.dimension == "frequency" and amount.form == "single"]
+    if label and len(clocks) == 1 and clocks[0].start > label.end() and not _NOT_CORE.search(text):
+        at = clocks[0]
+        most = re.search(r"\b(?:up to|max(?:imum)?\.?)\s*$", text[: at.start], re.IGNORECASE)
+        instance = instances.clocked_core(tagged, at.start, at.end)
+        plain = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
+        yield replace(plain, value=None, max=at.values[0]) if most else plain
+    other = _ACCELERATOR_LABEL.match(text)
+    if other and len(clocks) == 1 and clocks[0].start > other.end():
+        field = "gpu.clock_hz" if other["gpu"] else "npu.clock_hz"
+        yield Found(field, clocks[0].start, clocks[0].end, clocks[0].values[0], sureness=0.72)
+    for match in _NAMED_RC.finditer(text):
+        value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
+        yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)
+
+
+def _rc(hertz: float) -> str:
+    return "clock.rc_fast_hz" if hertz >= SLOW else "clock.rc_hz"

@@ -83,7 +83,7 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.controllers",
         "count",
         words(
-            r"\bDMA controllers?\b|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
+            r"\bDMA controllers?\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
             r"\bDirect Memory Access \(DMA\) (?:tops|controllers?)\b|DMA\s*控制器"
         ),
         low=1,
@@ -101,6 +101,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1,
         high=1024,
         gap_words=2,
+        lists=True,
         sureness=0.75,
         forbids=words(r"programmable|bytes|bus cycles|\bset(?:s|ting)?\b"),
     ),
@@ -112,13 +113,18 @@ RULES: tuple[QuantityRule, ...] = (
         low=1,
         high=1024,
         gap_words=3,
+        lists=True,
         sureness=0.85,
-        forbids=words(r"programmable|\bset(?:s|ting)?\b|\bwrit(?:e|es|ing)\b"),
+        forbids=words(r"\bset(?:s|ting)?\b|\bwrit(?:e|es|ing)\b"),
     ),
     QuantityRule(
         "dma.data_width_bits",
         "bits",
-        words(r"\bdata (?:size|width)s?\b|\bwidth of transfers\b|\b(?:master |AHB |AXI |bus )+ports?\b"),
+        words(
+            r"\bdata (?:size|width)s?\b|\bwidth of transfers\b|(?:wide )?\bDMA (?:engine|unit)\b|\bdata path\b"
+            r"|\b(?:source|destination|transfer|item) (?:and destination )?(?:data )?widths?\b"
+            r"|\b(?:master |AHB |AXI |bus )+ports?\b"
+        ),
         context=_DMA,
         low=8,
         high=1024,

@@ -28,6 +28,24 @@ _CLOCKED = re.compile(
     r"(?: at)?(?: up to)?\s*$",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"\W*(?:(?:system|external|main) )?(?:memory|RAM|S?DRAM|DDR)\b[^|:]{0,12}[|:]", re.IGNORECASE)
+"""How a row begins that tells of the memory outside the chip."""
+_WIDTH_BESIDE = re.compile(
+    r"(?:\b(16|32|64|128)[- ]?bit (?:(?:LP)?DDR\d)|(?:LP)?DDR\d\w*(?:/(?:LP)?DDR\d\w*)*(?:-\d{3,4})?,?"
+    r" (16|32|64|128)[- ]?bit\b)"
+    r"(?! ?(?:each|per|address|ECC|CPU|core|channels?))",
+    re.IGNORECASE,
+)
+"""`32-bit LPDDR4`, `LPDDR5, 64 bit`."""
+_COUNTS = {"dual": 2, "two": 2, "quad": 4, "four": 4}
+_CHANNELS_BESIDE = re.compile(
+    r"\b(dual|two|quad|four|2|4)(?: ?[x×])? ?(16|32|64|72)[- ]?bit (?:(?:LP)?DDR\d)", re.IGNORECASE
+)
+"""`dual 32-bit LPDDR5`."""
+_WIDE = re.compile(
+    r"^\W*(?:(?:16|32|64|128)[- ]bit\b|(?:LP)?DDR\d\w*[^.;]{0,24}\b(?:16|32|64|128)[- ]bit\b)", re.IGNORECASE
+)
+"""An item of a list that tells how wide the memory's interface is."""
 _RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-\s?(\d{3,4})\b", re.IGNORECASE)
 
 
@@ -116,7 +134,10 @@ RULES: tuple[QuantityRule, ...] = (
         "memory.dram.size_bytes",
         "bytes",
         words(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?: SDRAM| DRAM| memory)?\b|\bDRAM\b"),
-        context=words(r"\b(?:built-?in|embedded|integrat\w+|in-package|on-package|SiP|stacked|internal|co-packaged)\b"),
+        context=words(
+            r"\b(?:built-?in|embedded|integrat\w+|in-package|on-package|SiP|stacked|internal|co-packaged"
+            r"|board|module|SoM|single[- ]board computer)\b"
+        ),
         low=1 << 20,
         high=1 << 40,
         gap_words=3,
@@ -231,16 +252,25 @@ def find(tagged: Tagged) -> Iterator[Found]:
     """The list of supported kinds, and the data rate of a part number such as DDR4-3200."""
     text = tagged.text
     yield from _lanes_and_clock(tagged)
+    labelled = tagged.statement.is_row and _LABEL.match(text)
+    kinds = tuple(dict.fromkeys(m.group().upper() for m in KIND.finditer(text) if re.search(r"\d", m.group())))
+    if labelled and kinds and not _NOT_DDR.search(text):
+        at = next(m for m in KIND.finditer(text) if re.search(r"\d", m.group()))
+        yield Found("memory.dram.types", at.start(), at.end(), kinds, sureness=0.7)
     if tagged.statement.is_row or not re.search(
-        r"memory|support|compatible|SDRAM|interface|支持", text + tagged.path_text, re.IGNORECASE
+        r"memory|support|compatible|SDRAM|interface|支持|summary|features", text + tagged.path_text, re.IGNORECASE
     ):
         return
     for match in _ORDERLY.finditer(text):
         kinds = tuple(
             dict.fromkeys(m.group().upper() for m in KIND.finditer(match.group()) if re.search(r"\d", m.group()))
         )
-        titled = re.search(r"memory|compatible|support", text[: match.start()], re.IGNORECASE) or re.search(
-            r"SDRAM|memory|memories|interface|controller|DRAM", text[match.end() : match.end() + 20], re.IGNORECASE
+        titled = (
+            re.search(r"memory|compatible|support", text[: match.start()], re.IGNORECASE)
+            or re.search(
+                r"SDRAM|memory|memories|interface|controller|DRAM", text[match.end() : match.end() + 20], re.IGNORECASE
+            )
+            or (len(kinds) > 1 and _WIDE.search(text))
         )
         if (
             kinds
@@ -270,6 +300,16 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     each = _WIDE_EACH.search(text)
     if each and KIND.search(text):
         yield Found("memory.dram.channel_width_bits", each.start(), each.end(), float(each[1]), sureness=0.8)
+    several = _CHANNELS_BESIDE.search(text)
+    if several:
+        count = _COUNTS.get(several[1].lower()) or int(several[1])
+        yield Found("memory.dram.channels", several.start(), several.end(), float(count), sureness=0.75)
+        width = float(several[2])
+        yield Found("memory.dram.channel_width_bits", several.start(), several.end(), width, sureness=0.75)
+    beside = _WIDTH_BESIDE.search(text)
+    if beside and not several and not re.search(r"channel|\beach\b|\bper\b|ECC|[x×] ?\d", text, re.IGNORECASE):
+        width = float(beside[1] or beside[2])
+        yield Found("memory.dram.bus_width_bits", beside.start(), beside.end(), width, sureness=0.75)
     lanes = _LANES.search(text)
     if lanes:
         width = float(lanes[1] or lanes[2])

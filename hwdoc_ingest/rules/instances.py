@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from hwdoc_ingest.rules.rule import Tagged
+from hwdoc_ingest.rules.rule import Tagged, clause
 
 CORE = re.compile(
-    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+cluster|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
+    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
-    r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b[Cc]luster\b|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
+    r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b|\bA\d{2}(?=\s*:| cores?\b| complex)"
+    r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
     re.IGNORECASE,
 )
@@ -17,7 +18,7 @@ ADJECTIVE_OF_CORE = re.compile(r"[\s-]{1,2}(?:(?:Arm|ARM|RISC-V|[A-Z]\w{2,10})®
 """What stands between a number and the core whose adjective it is: `a 240 MHz Arm Cortex-M33`."""
 BOUND_WORD = re.compile(r"\b(?:min|max|typ|nom)(?:imum|ical|inal)?\b", re.IGNORECASE)
 """What is beside a value with one of these is another bound of it, no condition."""
-IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
+IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b(?!RV\d\d)[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
 CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
 AT_CONDITION = re.compile(
@@ -28,7 +29,8 @@ AT_CONDITION = re.compile(
 
 
 MEMORY_NAME = re.compile(
-    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|TCDM|L1|L2|RTC \w+|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
+    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|[ID]TIM|TCDM|L1|L2|RTC \w+"
+    r"|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
     r"|on-?chip RAM|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
@@ -44,9 +46,12 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
             return after[0].group()
         before = [m for m in named if m.end() <= start + 1]
         distinct = {m.group().lower() for m in named}
+        called = CALLED.search(tagged.text, before[-1].end(), start) if before else None
+        if called:
+            return called.group().strip()
         if len(distinct) == 1:
             return named[0].group()
-        if re.search(r"\bshared?\b", tagged.text, re.IGNORECASE):
+        if re.search(r"\bshared?\b", clause(tagged.text, start, end), re.IGNORECASE):
             return None  # it belongs to all of them
         near_after = next(
             (m for m in after if re.search(r"\b(?:for|of|in)\b[^,;]*$", tagged.text[end : m.start()])), None
@@ -60,7 +65,24 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
         if before:
             return before[-1].group()
         return near_after.group() if near_after else None
-    return from_path(tagged, CORE)
+    return _called(tagged, start, end) or from_path(tagged, CORE) or from_path(tagged, CALLED)
+
+
+CALLED = re.compile(
+    r"(?:[\u4e00-\u9fff]{2,4} ?"
+    r"|(?<![-\w])(?!CPU|GPU|NPU|DSP|SoC|RISC|ARM|Arm|MCU|FPU|IP|AXI|AHB|DMA|ISP|The|Each|This|An?\b)"
+    r"[A-Z][A-Z\d]{0,5} )(?:[\u4e00-\u9fff]{1,4} ?)?(?:core|processor|subsystem)\b(?! (?:power|supply|voltage|logic|V))"
+    r"|\b(?:core|processor|coprocessor) [A-Z]\w{0,4}\d\b"
+    r"|\b(?:application|main|control|slave|real-time|low-power|wireless|network|sensor|safety|host) (?:core|CPU"
+    r"|(?:co)?processor)\b"
+)
+"""A core by a name of its own: `M0 core`, `application core`, `应用 core`."""
+
+
+def _called(tagged: Tagged, start: int, end: int) -> str | None:
+    """The core that the sentence calls by a name of its own, the last before a place."""
+    before = [*CALLED.finditer(tagged.text, 0, start)]
+    return before[-1].group().strip() if before else None
 
 
 def from_path(tagged: Tagged, pattern: re.Pattern[str]) -> str | None:
@@ -72,9 +94,19 @@ def from_path(tagged: Tagged, pattern: re.Pattern[str]) -> str | None:
     return None
 
 
+CORE_LABEL = re.compile(
+    r"^\W*((?!NPU|GPU|DSP|neural|graphics|video)[A-Za-z][\w -]{0,30}?"
+    r"\b(?:core|CPU|processor|MCU|microcontroller))\s*[:：]",
+    re.IGNORECASE,
+)
+"""How an item of a list begins that tells of one core: `Management core: RV32IMAC, 300 MHz`."""
+
+
 def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
     """A core together with the variant, supply or temperature that its clock is given for."""
-    parts = [core(tagged, start, end) or "", beside(tagged, start, end) or "", row_label(tagged)]
+    label = None if tagged.statement.is_row else CORE_LABEL.match(tagged.text)
+    named = label[1].strip() if label and label.end() <= start else ""
+    parts = [named, core(tagged, start, end) or "", beside(tagged, start, end) or "", row_label(tagged, start)]
     return " ".join(dict.fromkeys(part for part in parts if part)) or None
 
 
@@ -85,17 +117,33 @@ def beside(tagged: Tagged, start: int, end: int) -> str | None:
     return None if told and BOUND_WORD.search(told) else told
 
 
-def row_label(tagged: Tagged) -> str:
-    """In a table row, what is neither number, unit nor the parameter's name: variants, rails, conditions."""
+_NO_LABEL = re.compile(r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", re.IGNORECASE)
+"""Headers of cells that name the parameter or its unit."""
+_UNIT_CELL = re.compile(r"[\W\d]*|[μµmkMG]?(?:[AVWCFsBΩ]|Hz)|°C(?:/W)?|[A-Z]{1,2}[a-z]?|[a-zA-Z]|ns|ps|nm|um|pF|dB\w?")
+
+
+def row_label(tagged: Tagged, start: int = -1) -> str:
+    """In a table row, what is neither number, unit nor the parameter's name: variants, rails, conditions.
+
+    The cell that holds the value at `start` among other words labels nothing.
+    """
     parts = []
     for cell in tagged.statement.cells:
-        if cell.bound is None and not re.match(
-            r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", cell.header, re.IGNORECASE
-        ):
+        holds = cell.start <= start < cell.end
+        if cell.bound is None and not holds and not _NO_LABEL.match(cell.header):
             text = tagged.statement.cell_text(cell)
-            if not re.fullmatch(r"[\W\d]*|[°μ]?[A-Za-z]{1,3}(?:/W)?", text):
+            if not _UNIT_CELL.fullmatch(text):
                 parts.append(text)
     return " ".join(parts)[:80]
+
+
+_OF_MEMORIES = re.compile(
+    r"(?:chapter\s)?[\d.\s]*(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
+    r"(?: (?:sub-?systems?|systems?|organi[sz]ation"
+    r"|architecture|maps?|features?|resources?|and\b.*))?\s*$",
+    re.IGNORECASE,
+)
+"""A heading over memories, which is the name of none."""
 
 
 def memory(tagged: Tagged, start: int, end: int) -> str | None:
@@ -116,7 +164,8 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
         parts.append(name.group())
     if not parts and tagged.statement.path:
         parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
-        if not parts and re.search(r"ram|rom|mem", tagged.statement.path[-1], re.IGNORECASE):
+        above = tagged.statement.path[-1]
+        if not parts and re.search(r"ram|rom|mem", above, re.IGNORECASE) and not _OF_MEMORIES.match(above):
             parts = [tagged.statement.path[-1][:40]]
     return " ".join(dict.fromkeys(parts)) or None
 
@@ -138,7 +187,7 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
     """In a table row its variant or rail, in a sentence the condition beside the value."""
     if tagged.statement.is_row:
         group = next((c.group for c in tagged.statement.cells if c.group and c.start <= start < c.end + 1), "")
-        return " ".join(part for part in (row_label(tagged), _variant(tagged), group) if part) or None
+        return " ".join(part for part in (row_label(tagged, start), _variant(tagged), group) if part) or None
     return beside(tagged, start, end) or _leading_parenthesis(tagged, start)
 
 
@@ -174,7 +223,11 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     """The state of the chip that a current is taken in: the row's label, or the mode that the sentence names."""
     told = label_of_row(tagged, start, end)
     if tagged.statement.is_row:
-        return told or (named_row(tagged, start, end) if any(cell.bound for cell in tagged.statement.cells) else None)
+        bounded = any(cell.bound for cell in tagged.statement.cells)
+        named = _MODE.search(tagged.statement.cell_text(tagged.statement.cells[0])) if bounded else None
+        if told and named and named.group() not in told:
+            return f"{told} {named.group()}"
+        return told or (named_row(tagged, start, end) if bounded else None)
     before = [*_MODE.finditer(tagged.text, 0, start)]
     after = re.match(r"\s*(?:in|during|for|at)\s+(?:the\s+)?", tagged.text[end:])
     behind = _MODE.match(tagged.text, end + after.end()) if after else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import QuantityRule, words
+from hwdoc_ingest.rules.rule import QuantityRule, Tagged, words
 
 _OUTSIDE = words(
     r"external|off-chip|eMMC|(?<!A)DDR|flash (?:memory )?controller|SDRAM|PSRAM|buffer descriptor|trace"
@@ -19,6 +21,10 @@ _SRAM = words(
     r"\b(?:on-?\s?chip|internal|system|embedded|share(?:d)?|PMU|RTC \w+)?[ _]*SRAM\b|"
     r"(?<![SD-])(?<!PS)(?<!\w-)\bRAM\b(?! or)|静态存储|片上\s*RAM"
 )
+_NAMED_RAM = re.compile(
+    r"\b(?!S?D?RAM\b|(?:PS|SG|V|NV|DP|I|D|F|MR|Fe|M)RAM\b)[A-Z]{1,6}RAM\d?\b(?!\s*(?:,|、)?\s*\d+ ?-?bit)"
+)
+"""A memory by a name of its own: `OCRAM`."""
 _TCM = words(
     r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
     r"closely[ -]coupled memory|[ID]TIM)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
@@ -29,6 +35,14 @@ OF_ANOTHER = words(
     r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b)[A-Za-z][\w-]*\s+){0,3}?(?:\w*S?RAM|ROM|EEPROM|TCM|cache|OTP|eFuse|NVM)\b"
 )
 """A number right before the name of another memory is that one's size."""
+
+
+def _named_ram(tagged: Tagged, start: int, end: int) -> str | None:
+    """The name right beside a size: before it, else after it."""
+    before = [*_NAMED_RAM.finditer(tagged.text, max(0, start - 24), start)]
+    after = _NAMED_RAM.search(tagged.text, end, end + 24)
+    return before[-1].group() if before else after.group() if after else None
+
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -58,6 +72,19 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.87,
     ),
     QuantityRule(
+        "memory.sram.size_bytes",
+        "bytes",
+        _NAMED_RAM,
+        low=1024,
+        high=1 << 28,
+        forbids=words(_OUTSIDE.pattern + r"|0x[\dA-Fa-f]{4}"),
+        forbids_path=_BUFFERS,
+        not_beside=OF_ANOTHER,
+        instance=lambda tagged, start, end: _named_ram(tagged, start, end),
+        gap_words=0,
+        sureness=0.78,
+    ),
+    QuantityRule(
         "memory.tcm.size_bytes",
         "bytes",
         _TCM,
@@ -81,7 +108,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.l2.size_bytes",
         "bytes",
-        words(r"\blevel 2 memory\b|\bL2 (?:memory|RAM)\b"),
+        words(r"\blevel 2 memory\b|\bL2 (?:scratchpad |shared )*(?:memory|S?RAM|SPM)\b"),
         low=1024,
         high=1 << 28,
         gap_words=3,
@@ -118,7 +145,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.otp.size_bits",
         "bits",
-        words(r"\be-?fuses?\b|\bOTP\b"),
+        words(r"\be-?fuses?\b|\bOTP\b|\bone[- ]time[- ]programmable(?: memory)?\b"),
         low=32,
         high=1 << 24,
         gap_words=2,
@@ -139,11 +166,11 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.external.max_size_bytes",
         "bytes",
-        words(r"\bexternal (?:flash|RAM|memory)\b"),
+        words(r"\bexternal (?:flash|RAM|memory)\b|\b(?:total )?(?:addressable )?external memory (?:address )?space\b"),
         low=1 << 20,
         high=1 << 40,
         gap_words=2,
-        context=words(r"up to|max"),
+        context=words(r"up to|max|\btotal\b"),
         forbids=words(r"mapped|(?<!A)DDR|instruction space|data space|block"),
         sureness=0.8,
     ),

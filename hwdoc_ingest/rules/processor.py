@@ -87,6 +87,17 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(r"TLB|cache line"),
     ),
     QuantityRule(
+        "cpu.write_buffer.entry_bytes",
+        "bytes",
+        words(r"\b(?:in|per|for) (?:each|every|an) entry\b|\beach\b"),
+        context=words(r"\b(?:write|store) buffer"),
+        low=4,
+        high=256,
+        gap_words=0,
+        after=False,
+        sureness=0.75,
+    ),
+    QuantityRule(
         "cpu.vector_width_bits",
         "bits",
         words(r"\bvector (?:operations?|registers?|units?|width|length)\b|\bSIMD\b|\bVLEN\b"),
@@ -96,11 +107,22 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.8,
     ),
     QuantityRule(
+        "cpu.issue_width",
+        "count",
+        words(r"\bissue width\b|\binstructions (?:issued )?per (?:clock|cycle)\b"),
+        low=1,
+        high=16,
+        gap_words=1,
+        before=False,
+        sureness=0.8,
+    ),
+    QuantityRule(
         "cpu.word_bits",
         "bits",
         words(
             r"\b(?:parallel )?(?:micro)?processor\b|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
-            r"|\b(?:processor |RISC-V |RISC |CPU )?core\b|\b(?:RISC|SPARC|MIPS|load/store) (?:architecture|machine)\b"
+            r"|\b(?:processor |RISC-V |RISC |CPU )?core\b|(?<=-bit )architecture\b"
+            r"|\b(?:RISC|SPARC|MIPS|load/store) (?:architecture|machine)\b"
         ),
         low=4,
         high=128,
@@ -130,6 +152,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.8,
+        lists=True,
         instance=instances.label_of_row,
         forbids=words(r"dhrystone|DMIPS|VAX"),
     ),
@@ -169,6 +192,7 @@ RULES: tuple[QuantityRule, ...] = (
         "latency.instruction_cycle_s",
         "time",
         words(r"\binstruction cycle\b"),
+        lists=True,
         low=1e-10,
         high=1e-3,
         gap_words=1,
@@ -266,6 +290,28 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=words(r"DDR|DRAM|external memory"),
     ),
     QuantityRule(
+        "bus.width_bits",
+        "bits",
+        words(r"\b(?:system |main )?(?:AXI\d?|AHB|AMBA)(?:[- ]?Lite)? (?:crossbar|interconnect|fabric|system bus)\b"),
+        low=8,
+        high=1024,
+        gap_words=1,
+        sureness=0.7,
+        after=False,
+        forbids=words(r"address|peripheral"),
+    ),
+    QuantityRule(
+        "bus.width_bits",
+        "count",
+        words(r"\b(?:bidirectional )?data (?:bus )?lines\b"),
+        low=8,
+        high=256,
+        gap_words=1,
+        sureness=0.7,
+        after=False,
+        forbids=words(r"SPI|I2C|UART|LCD|camera|cache"),
+    ),
+    QuantityRule(
         "bus.max_burst_bytes",
         "bytes",
         words(r"\b(?:transferred )?per burst\b"),
@@ -278,7 +324,7 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _COUNT = (
-    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|six|eight|ten"
+    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
     r"|twelve)\b)[ -]*)"
 )
 _CORES = re.compile(
@@ -321,14 +367,15 @@ _ISSUE = re.compile(
 
 
 _NAMED_TLB = re.compile(
-    r"\b(?:(?:instruction|data|joint|micro|main|unified|shared|[IDLMSJ]\d?)[ -]?)?TLB\b", re.IGNORECASE
+    r"\b(?:(?:instruction|data|joint|micro|main|unified|shared|[A-Z]\d?)[ -]?)?TLB\b", re.IGNORECASE
 )
 
 
 def _tlb(tagged: Tagged, end: int) -> str | None:
     near = re.match(
-        r"[ -]*(?:\w+[ -]){0,4}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLBs?|[ID]TB"
-        r"|(?:instruction|data) (?:address )?translation (?:look-?aside )?buffer)\b",
+        r"[ -]*(?:\w+[ -]){0,4}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLBs?|[A-Z]TLBs?|[ID]TB"
+        r"|(?:instruction|data) (?:address )?translation (?:look-?aside )?buffer"
+        r"|translation look-?aside buffer (?:\(TLB\) )?for (?:data|instructions?))\b",
         tagged.text[end:],
         re.IGNORECASE,
     )
@@ -380,14 +427,19 @@ def find(tagged: Tagged) -> Iterator[Found]:
     kind = kinds[0] if len(kinds) == 1 else None
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):
         yield Found("cpu.core_type", kind.start(), kind.end(), kind.group(), sureness=0.7)
-    isa = _ISA.search(text)
-    if isa and (re.search(r"instruction set|compliant|ISA|core", text) or _TELLS_ISA.search(text)):
+    first_isa = next((isa.start() for isa in _ISA.finditer(text)), 0)
+    for isa in _ISA.finditer(text):
+        if not (re.search(r"instruction set|compliant|ISA|core", text) or _TELLS_ISA.search(text)):
+            continue
+        holder = instances.core(tagged, isa.start(), isa.end())
+        if holder is None and isa.start() != first_isa:
+            continue  # another one that is named beside the core's own
         yield Found(
             "cpu.isa",
             isa.start(),
             isa.end(),
             isa.group(),
-            instance=instances.core(tagged, isa.start(), isa.end()),
+            instance=holder,
             sureness=0.8,
         )
     issue = _ISSUE.search(text)

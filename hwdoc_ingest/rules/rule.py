@@ -184,10 +184,10 @@ def tells_operation(tagged: Tagged) -> bool:
     return tagged.statement.is_row and bool(_OPERATION.search(tagged.parent))
 
 
-def applies(rule: QuantityRule, tagged: Tagged) -> bool:
-    """Whether the context of a rule holds in a statement."""
-    text = tagged.text
-    if rule.field.startswith("cpu.") and tagged.is_of_accelerator:
+def applies(rule: QuantityRule, tagged: Tagged, header: str = "") -> bool:
+    """Whether the context of a rule holds in a statement, or in one with the header of its values before it."""
+    text = f"{header} {tagged.text}" if header else tagged.text
+    if rule.field.startswith(("cpu.", "memory.sram")) and tagged.is_of_accelerator:
         return False
     if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
         return False

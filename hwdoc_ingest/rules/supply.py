@@ -98,7 +98,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|\boperating voltage(?: range)?\b"
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
             r"|\b(?:powered|operat\w+|runs?|works?) (?:from|off|by)(?: an?)?(?: single)?\b"
-            r"|\bsupply (?:voltage )?range\b|电源电压|供电电压|supply for"
+            r"|\bsupply (?:voltage )?range\b|^power(?: requirements?)?$|电源电压|供电电压|supply for"
         ),
         forbids_path=words(
             r"absolute maximum|maximum ratings?|绝对最大"
@@ -142,7 +142,8 @@ RULES: tuple[QuantityRule, ...] = (
         "power.max_w",
         "power",
         words(
-            r"\b(?:internal )?power dissipation\b|\bpower consumption\b|\bmax(?:imum)? power\b|\bTDP\b|最大功耗"
+            r"\b(?:internal )?power dissipation\b|\bpower consumption\b|\bmax(?:imum)?"
+            r" (?:run |active |operating |total )?power\b|\bTDP\b|最大功耗"
             r"|^(?:[\d.]+ )?Power$"
         ),
         typical_field="power.typ_w",

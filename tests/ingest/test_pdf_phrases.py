@@ -127,6 +127,25 @@ SAID = [
     ("The reset vector is located at 0x0000 0000.", one("reset.vector", "0x0")),
     ("The reset vector address is fixed at H'A000 0000.", one("reset.vector", "0xa0000000")),
     ("After reset the CPU starts from address 0x8000_0000.", one("reset.vector", "0x80000000")),
+    ("Write buffer: 8 entries, with up to 16 bytes in each entry",
+     one("cpu.write_buffer.entries", 8) | one("cpu.write_buffer.entry_bytes", up_to(16))),
+    ("One instruction is issued in each cycle", one("cpu.issue_width", 1)),
+    ("A multiply takes 1 to 3 cycles", one("latency.multiplier_cycles", between(1, 3))),
+    ("The instruction cache is organized as 512 lines of 32 bytes",
+     one("cpu.l1i_cache.lines", 512) | one("cpu.l1i_cache.line_bytes", 32)),
+    ("The chip has a vision SoC in 22 nm", one("chip.process_nm", 22)),
+    ("3.3-V I/O interface with a 2.0-V core", one("power.supply_v", 3.3, "I/O") | one("power.supply_v", 2, "core")),
+    ("All 5 V tolerant I/O pins and 3.3 V inputs", set()),
+    ("Management core: RV32IMAC, 300 MHz",
+     one("cpu.isa", "RV32IMAC") | one("cpu.clock_hz", 300 * MHZ, "Management core")),
+    ("System RAM is split: OCRAM 128 KB", one("memory.sram.size_bytes", 128 * KB, "OCRAM")),
+    ("DDR3/DDR3L 16-bit up to 1866 Mbps",
+     one("memory.dram.types", ("DDR3", "DDR3L")) | one("memory.dram.bus_width_bits", 16)
+     | one("memory.dram.data_rate_mtps", up_to(1866))),
+    ("64 Kbytes at 0x2000 0000 (SRAM0)",
+     one("memory.region.base", "0x20000000", "SRAM0")),
+    ("Current consumption (VDD = 3.3 V, 25 °C)", set()),
+    ("Bursts of 4, 8 or 16 beats by DMA", one("dma.max_burst_beats", 16)),
 ]  # fmt: skip
 
 

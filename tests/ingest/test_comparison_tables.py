@@ -1,0 +1,147 @@
+"""Tables that compare: a column for each part, grade, mode or cache; headers on two lines; columns without a header."""
+
+from __future__ import annotations
+
+import pytest
+from drawn_tables import Cell, Sheet
+
+from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.reading import no_progress
+
+MHZ = 1e6
+KB = 1024
+TEXT = "Maximum CPU clock frequency: 100 MHz, supply voltage 3.3 V, 64 KB SRAM"
+
+
+def read(title, widths, rows, ruled=True, align="centre"):
+    """The candidates of a table, each cell given as text or as a Cell."""
+    sheet = Sheet()
+    sheet.words(30, 45, title)
+    cells = [[each if isinstance(each, Cell) else Cell(each, align=align) for each in row] for row in rows]
+    sheet.table(30, 55, widths, cells, ruled)
+    sheet.words(30, 380, TEXT)
+    sheet.canvas.save()
+    return read_pdf_bytes(sheet.out.getvalue(), "doc", "sheet.pdf", no_progress).candidates
+
+
+def told(candidates, field):
+    return {(c.instance, c.value if c.value is not None else c.max) for c in candidates if c.field == field}
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_each_part_has_its_own_value(ruled):
+    rows = [
+        ["Feature", "QX3120", "QX3140", "QX3160"],
+        ["Max. CPU frequency (MHz)", "72", "96", "144"],
+        ["Flash (KB)", "128", "256", "512"],
+        ["DMA channels", "4", "8", "16"],
+    ]
+    found = read("Table 2. Feature comparison", (170, 80, 80, 80), rows, ruled)
+    assert told(found, "cpu.clock_hz") >= {("QX3120", 72 * MHZ), ("QX3140", 96 * MHZ), ("QX3160", 144 * MHZ)}
+    assert told(found, "memory.flash.size_bytes") == {
+        ("QX3120", 128 * KB),
+        ("QX3140", 256 * KB),
+        ("QX3160", 512 * KB),
+    }
+    assert {(i.split()[-1], v) for i, v in told(found, "dma.channels")} == {
+        ("QX3120", 4),
+        ("QX3140", 8),
+        ("QX3160", 16),
+    }
+
+
+def test_a_value_that_stands_once_is_that_of_all_parts():
+    rows = [
+        ["Feature", "QX3120", "QX3140"],
+        ["Flash (KB)", "128", "256"],
+        ["Boot ROM", Cell("32 KB", columns=2, align="centre")],
+    ]
+    found = read("Table 2. Feature comparison", (170, 100, 100), rows)
+    assert {value for _, value in told(found, "memory.rom.size_bytes")} == {32 * KB}
+    assert not any("QX" in (instance or "") for instance, _ in told(found, "memory.rom.size_bytes"))
+
+
+def test_columns_of_caches_tell_which_cache_a_size_is_of():
+    rows = [
+        ["Parameter", "L1 I-cache", "L1 D-cache"],
+        ["Capacity", "32 KiB", "16 KiB"],
+        ["Associativity", "2-way", "4-way"],
+        ["Line size", "64 bytes", "32 bytes"],
+    ]
+    found = {(c.field, c.value) for c in read("Table 5. Cache configuration", (140, 100, 100), rows)}
+    assert found >= {
+        ("cpu.l1i_cache.size_bytes", 32 * KB),
+        ("cpu.l1d_cache.size_bytes", 16 * KB),
+        ("cpu.l1i_cache.ways", 2),
+        ("cpu.l1d_cache.ways", 4),
+        ("cpu.l1i_cache.line_bytes", 64),
+        ("cpu.l1d_cache.line_bytes", 32),
+    }
+    assert not {size for field, size in found if field.endswith("cache.size_bytes")} & {64, 32}
+
+
+def test_modes_are_columns_too():
+    rows = [
+        ["Mode", "Low", "Medium", "High"],
+        ["VDD_CORE (V)", "0.65", "0.72", "0.80"],
+        ["Load", "1", "2", "3"],
+    ]
+    found = read("Table 3. Operating modes", (130, 80, 80, 80), rows, ruled=False)
+    assert {("VDD_CORE Low", 0.65), ("VDD_CORE Medium", 0.72), ("VDD_CORE High", 0.8)} == {
+        (f"{i.split()[0]} {i.split()[-1]}", v) for i, v in told(found, "power.supply_v") if v < 1
+    }
+
+
+def test_names_left_of_a_header_that_begins_with_its_bounds():
+    rows = [
+        ["", "MIN", "NOM", "MAX", "UNIT"],
+        ["CVDD core supply voltage", "1.14", "1.2", "1.26", "V"],
+        ["DVDD I/O supply voltage", "3.14", "3.3", "3.46", "V"],
+    ]
+    found = read("recommended operating conditions", (200, 60, 60, 60, 60), rows, ruled=False, align="left")
+    bounds = {(c.min, c.typ, c.max) for c in found if c.field == "power.supply_v" and c.max}
+    assert bounds == {(1.14, 1.2, 1.26), (3.14, 3.3, 3.46)}
+
+
+def test_conditions_below_a_bound_part_its_numbers():
+    rows = [
+        [
+            Cell("Symbol", rows=2),
+            Cell("Mode", rows=2),
+            Cell("Typ", columns=2, align="centre"),
+            "Max",
+            Cell("Unit", rows=2),
+        ],
+        ["25 °C", "85 °C", "85 °C"],
+        ["IDD", "Stop mode", "1.1", "9.8", "22", "mA"],
+        ["IDD", "Run mode", "5.2", "5.6", "6.9", "mA"],
+    ]
+    found = read("Table 9. Supply current", (60, 120, 60, 60, 60, 50), rows)
+    currents = {
+        ("25" in c.instance, c.typ, c.max) for c in found if c.field == "power.current_a" and "Stop" in c.instance
+    }
+    assert currents == {(True, 0.0011, None), (False, 0.0098, 0.022)}
+
+
+def test_grades_that_stand_once_over_their_bounds():
+    rows = [
+        ["", "", Cell("K Grade", columns=2, align="centre"), Cell("B Grade", columns=2, align="centre"), ""],
+        ["Parameter", "Description", "Min", "Max", "Min", "Max", "Unit"],
+        ["VDDINT", "Core supply voltage", "1.25", "1.35", "1.14", "1.26", "V"],
+        ["TAMB", "Ambient temperature", "0", "70", "-40", "85", "°C"],
+    ]
+    found = read("Operating conditions", (70, 130, 50, 50, 50, 50, 40), rows, ruled=False)
+    supplies = {(c.instance.split(" ")[-2], c.min, c.max) for c in found if c.field == "power.supply_v" and c.max}
+    assert supplies == {("K", 1.25, 1.35), ("B", 1.14, 1.26)}
+    assert {(c.min, c.max) for c in found if c.field == "thermal.ambient_c"} == {(0, 70), (-40, 85)}
+
+
+def test_interrupts_beside_addresses_are_read_with_them():
+    rows = [
+        ["Module", "Start", "End", "IRQ"],
+        ["UART0", "0x4000_0000", "0x4000_0FFF", "12"],
+        ["I2C1", "0x4000_1000", "0x4000_1FFF", "13"],
+    ]
+    found = read("Register address map", (100, 100, 100, 60), rows)
+    assert told(found, "interrupts.irq") == {("UART0", 12), ("I2C1", 13)}
+    assert told(found, "mmio.base") == {("UART0", "0x40000000"), ("I2C1", "0x40001000")}
