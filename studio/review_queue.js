@@ -200,7 +200,8 @@ class Queue {
     const place = keys.slice(0, drawn ? keys.length : 1).map(placeOf).find((found) => found);
     const field = place?.querySelector("textarea, input"); // the script of its kind of field may still be on its way
     const isFree = document.activeElement === null || document.activeElement === document.body;
-    if (field && !field.disabled && (!wasThere || isFree)) {
+    const isList = field?.matches("[role=combobox]"); // its choices close again if the page moves under them
+    if (field && !field.disabled && (drawn || !isList) && (!wasThere || isFree)) {
       enter(field, this.waiting?.ahead);
       this.waiting = null;
       wasThere = true;

@@ -188,8 +188,8 @@ def review(studio, page):
     page.keyboard.type("dra")  # before the form is there, too
     expect(memory).to_be_focused()
     expect(memory).to_have_value("dra")
-    expect(page.get_by_role("option", name="dram")).to_be_visible()
-    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("option", name="dram").click()
     expect(page.get_by_text(text("form_legal"))).to_be_visible()
     reason = page.get_by_label(text("form_reason"))
     reason.click()
