@@ -46,7 +46,7 @@ _component = st.components.v2.component(
     css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
     js="\n".join(
         (_HERE / f"{name}.js").read_text(encoding="utf-8")
-        for name in ("leaving", "outbox", "review_queue", "review_typing")
+        for name in ("leaving", "popovers", "outbox", "review_queue", "review_typing")
     ),
 )
 

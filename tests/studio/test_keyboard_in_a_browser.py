@@ -142,6 +142,7 @@ def test_an_override_bulk_approval_and_the_way_to_sign_by_keyboard_alone(studio,
 
     low = page.locator(".queue .row:has(.shape.pending):has(.low)").count()
     press(page, text("bulk_open", count=low))
+    expect(page.get_by_test_id("stPopoverBody")).to_be_focused()  # not behind all that stands on the page
     press(page, text("bulk_confirm", count=low))
     expect(page.get_by_text(text("bulk_done", count=low))).to_be_visible()
     assert [kind for kind, _ in events(studio)[decided + 1 :]] == ["approved"] * low

@@ -1,0 +1,18 @@
+// Streamlit draws what a popover holds at the end of the page: Tab would walk through all the rest behind it first. Opened
+// with a key, it takes the cursor, so that the next Tab is in it; Escape gives the cursor back.
+const POPOVER = '[data-testid="stPopover"] button';
+const POPOVER_BODY = '[data-testid="stPopoverBody"]';
+const POPOVER_LOOKS = 50;
+
+window.addEventListener("keyup", (event) => {
+  const button = event.target.closest?.(POPOVER);
+  if (button && (event.key === "Enter" || event.key === " ")) enterPopover(button, POPOVER_LOOKS);
+}, true);
+
+function enterPopover(button, looks) {
+  const body = document.querySelector(POPOVER_BODY);
+  if (document.activeElement !== button || looks === 0) return; // it was closed, or the cursor is elsewhere by now
+  if (!body) return setTimeout(() => enterPopover(button, looks - 1), 20);
+  body.tabIndex = -1;
+  body.focus({ preventScroll: true });
+}
