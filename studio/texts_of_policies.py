@@ -159,16 +159,19 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "name": {"en": "Name"},
     "neighbours": {"en": "Neighbours in the graph"},
     # Review: the verdict
-    "bulk_confirm": {"en": "Approve these {count}"},
+    "bulk_confirm": {"en": "Approve {count:this|these} {count}"},
     "bulk_conflict": {"en": "Others decided about some of these meanwhile. Nothing was written; look again:"},
     "bulk_done": {"en": "{count} {count:action is|actions are} approved."},
     "several_hint": {
-        "en": "Exactly these {count}, of low and medium risk, are approved with the three lines below. Filter the "
-        "queue to choose others; what is of high risk or tagged is decided one by one."
+        "en": "Exactly {count:this|these} {count}, of low and medium risk, {count:is|are} approved with the three "
+        "lines below. Filter the queue to choose others; what is of high risk, or waits for a closer look, is decided "
+        "one by one."
     },
     "several_open": {"en": "Approve {count} with one justification"},
-    "bulk_hint": {"en": "Only what is open and of low risk, exactly these {count}:"},
-    "bulk_open": {"en": "{count} of low risk are open: look at them and approve together"},
+    "bulk_hint": {"en": "Only what is open and of low risk, exactly {count:this|these} {count}:"},
+    "bulk_open": {
+        "en": "{count} of low risk {count:is|are} open: look at {count:it and approve|them and approve together}"
+    },
     "conflict_title": {"en": "Someone else was faster. Nothing of yours was written, and your text is kept:"},
     "conflict_then": {"en": "Look at it, and decide again if you still mean it."},
     "form_accuracy_effect": {"en": "What it costs in accuracy"},

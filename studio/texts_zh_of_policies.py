@@ -136,7 +136,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "bulk_conflict": "其间他人已对其中一些作出决定。没有写入任何内容；请重新查看：",
     "bulk_done": "已批准 {count} 个动作。",
     "several_hint": (
-        "恰好这 {count} 个低、中风险动作将以下面三行理由批准。可用筛选选择其他动作；高风险或被标记的须逐一决定。"
+        "恰好这 {count} 个低、中风险动作将以下面三行理由批准。可用筛选选择其他动作；高风险或被退回复查的须逐一决定。"
     ),
     "several_open": "以同一理由批准 {count} 个",
     "bulk_hint": "仅限待审批的低风险动作，恰好这 {count} 个：",

@@ -189,9 +189,8 @@ def _sentences(case: Case, reviewers: Mapping[str, tuple[str, ...]], seen: Seen 
     ]
     overridden = [each for each in made.actions if each.override is not None]
     if overridden:
-        lines.append(
-            f"{len(overridden)} actions are not as proposed: {listed([_override(each) for each in overridden])}."
-        )
+        count = "1 action is" if len(overridden) == 1 else f"{len(overridden)} actions are"
+        lines.append(f"{count} not as proposed: {listed([_override(each) for each in overridden])}.")
     if made.audience:
         lines.append(f"Made for {listed(made.audience)}.")
     if trust.authors_may_approve:

@@ -60,6 +60,9 @@ def test_one_is_no_plural():
     assert text("bulk_done", "en", count=1) == "1 action is approved."
     assert text("bulk_done", "en", count=42) == "42 actions are approved."
     assert text("sign_blocked", "en", count=1, total=8) == "1 of 8 actions blocks signing."
+    assert text("bulk_confirm", "en", count=1) == "Approve this 1"
+    assert text("bulk_confirm", "en", count=42) == "Approve these 42"
+    assert text("bulk_open", "en", count=1) == "1 of low risk is open: look at it and approve"
     assert text("bulk_done", "zh", count=1) == "已批准 1 个动作。"
 
 

@@ -318,9 +318,7 @@ def test_override_that_expired_is_refused_and_one_that_holds_is_told():
     assert checks(data, now="2026-12-31T23:59:59Z") == []
     assert checks(data, now="2027-01-01T00:00:00Z") == ["override_expired"]
     told = inspect_bundle(data, TRUST, "2026-11-29T12:00:00Z", EXPECTED).verified.sentences
-    assert told[2] == (
-        "1 actions are not as proposed: quantize@conv_0 (by eve until 2026-12-31T23:59:59Z: too coarse)."
-    )
+    assert told[2] == ("1 action is not as proposed: quantize@conv_0 (by eve until 2026-12-31T23:59:59Z: too coarse).")
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "..\\x", "a/../../x", "", ".", ".."])
