@@ -162,7 +162,7 @@ def test_high_risk_needs_three_lines(review):
     page = review()
     send(page, (1, "approve", "fuse@conv_1", 0), selected="fuse@conv_1")
     assert words(page)["fuse@conv_1"] == "required"
-    assert queue(page)["focus"] == {"number": 1, "key": field_key("why_allowed", "fuse@conv_1")}
+    assert queue(page)["focus"] == {"number": 1, "keys": [field_key("why_allowed", "fuse@conv_1")]}
     areas = {area.label: area for area in page.text_area if not area.key.startswith("several")}
     areas[text("form_why_allowed")].set_value(LINES["why_allowed"])
     page.button(key="form_submit").click().run()
@@ -312,6 +312,18 @@ def test_several_of_medium_risk_are_approved_with_one_justification_as_listed(re
     ]
     (approval,) = state.action("fuse@add").approvals.values()
     assert approval.justification.why_allowed == "same numbers"
+
+
+def test_feature_13_no_value_of_the_spec_stands_on_a_card_without_its_source(review):
+    fields = 0
+    for action in ("fuse@add", "quantize@conv_2", "place@x"):
+        card = html(review(action=action))
+        assert f'<code title="{action}">' in card
+        for field, said in re.findall(r'<span class="source"><code>([^<]*)</code>(.*?)</span>', card, re.DOTALL):
+            words = re.sub("<[^>]*>", "", said)
+            assert " · " in words or "not in the spec" in words, (action, field, words)
+            fields += 1
+    assert fields >= 3
 
 
 def test_feature_05_what_is_unticked_is_left_out_and_stays_unticked(review, tmp_path):
