@@ -52,7 +52,7 @@ VERDICTS = {
     "built": "compiled: no law broken in what was read back or simulated, all that was approved realised, equal bits",
     "refused": "refused with the reason",
     "fault": "a defect of the product",
-    "unfinished": "not finished within the limit of time: neither a success nor a fault",
+    "unfinished": "neither: given up after the limit of time, or a fault that was mended and not run again yet",
 }
 
 
@@ -226,7 +226,7 @@ def page(found: Sequence[Outcome], models: Sequence[str], specs: Sequence[str]) 
 
 def _kind(reason: str) -> str:
     """The first sentence of a reason without numbers and names of tensors, so that equal ones meet."""
-    sentence = re.sub(r"^\S+: ", "", reason).split(". ")[0].split(" works on ")[0]
+    sentence = re.sub(r"^\S+: ", "", reason).split(". ")[0].split(", in which ")[0]
     return re.sub(r"\b\d[\d,]*\b", "…", sentence.replace("|", "/"))[:240].rstrip(" .")
 
 
