@@ -17,7 +17,7 @@ from review_store.since import since_verdict
 from review_store.state import ActionReview
 from studio.action_card import draw_history
 from studio.bulk import THREE_LINES, empty_lines
-from studio.core_words import refusal_words
+from studio.core_words import core_words, refusal_words
 from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.history_words import changed, told
 from studio.markup import draw
@@ -187,7 +187,8 @@ def _checked(found: Subject, review: Review, desk: Desk, action: ActionReview, o
     if why_not is None:
         st.success(legal, icon=":material/check:")
         return ""
-    st.error(plain_words(why_not), icon=":material/gavel:")
+    why = why_not.removeprefix(f"The action {action.id} is not legal here. ")  # its form stands below its name
+    st.error(plain_words(core_words(why)), icon=":material/gavel:")
     return text("form_wait_illegal")
 
 
