@@ -42,6 +42,8 @@ class Candidate(Value):
     """Measured: whether no output moved at all; None where it cannot run, or the policy does not say."""
     sqnr_db: float | None = None
     """Measured: the lowest signal-to-noise of any output; None where nothing moved, or nothing is said."""
+    logit_sqnr_db: float | None = None
+    """Measured: the same of the logits behind an output that holds shares; None where no output does."""
     integer_nodes: int | None = None
     moved_bytes: int | None = None
     within_budget: bool | None = None
