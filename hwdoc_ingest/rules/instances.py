@@ -70,13 +70,13 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
 
 CALLED = re.compile(
     r"(?:[\u4e00-\u9fff]{2,4} ?"
-    r"|(?<![-\w])(?!CPU|GPU|NPU|DSP|SoC|RISC|ARM|Arm|MCU|FPU|IP|AXI|AHB|DMA|ISP|The|Each|This|An?\b)"
+    r"|(?<![-\w])(?!CPU|GPU|NPU|DSP|SoC|RISC|RV\d|MIPS|SPARC|ARM|Arm|MCU|FPU|IP|AXI|AHB|DMA|ISP|The|Each|This|An?\b)"
     r"[A-Z][A-Z\d]{0,5} )(?:[\u4e00-\u9fff]{1,4} ?)?(?:core|processor|subsystem)\b(?! (?:power|supply|voltage|logic|V))"
     r"|\b(?:core|processor|coprocessor) [A-Z]\w{0,4}\d\b"
     r"|\b(?:application|main|control|slave|real-time|low-power|wireless|network|sensor|safety|host) (?:core|CPU"
     r"|(?:co)?processor)\b"
 )
-"""A core by a name of its own: `M0 core`, `application core`, `应用 core`."""
+"""A core by a name of its own: `M0 core`, `application core`, `应用 core`; an instruction set is no name."""
 
 
 def _called(tagged: Tagged, start: int, end: int) -> str | None:

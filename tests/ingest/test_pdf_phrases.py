@@ -138,6 +138,8 @@ SAID = [
     ("All 5 V tolerant I/O pins and 3.3 V inputs", set()),
     ("Management core: RV32IMAC, 300 MHz",
      one("cpu.isa", "RV32IMAC") | one("cpu.clock_hz", 300 * MHZ, "Management core")),
+    ("Dual-core RISC-V RV64GC processor, up to 1.0 GHz",
+     one("cpu.cores", 2, "RISC-V") | one("cpu.isa", "RV64GC") | one("cpu.clock_hz", up_to(1000 * MHZ))),
     ("System RAM is split: OCRAM 128 KB", one("memory.sram.size_bytes", 128 * KB, "OCRAM")),
     ("DDR3/DDR3L 16-bit up to 1866 Mbps",
      one("memory.dram.types", ("DDR3", "DDR3L")) | one("memory.dram.bus_width_bits", 16)
