@@ -132,8 +132,10 @@ def _how(found: Subject, review: Review, checked: Checked) -> None:
     """The commands: nothing secret ever comes here, so signing happens where the key lies."""
     st.subheader(text("sign_how"))
     if not releasers(review.trust):
-        st.warning(text("sign_no_releaser"), icon=":material/key:")
-        for command in key_commands(person()):
+        commands = key_commands(person())
+        said = "sign_no_releaser" if len(commands) > 1 else "sign_key_untrusted"
+        st.warning(text(said), icon=":material/key:")
+        for command in commands:
             st.code(command, language=None, wrap_lines=True)
     elif person() not in releasers(review.trust):
         st.caption(text("sign_releasers", people=", ".join(releasers(review.trust))))

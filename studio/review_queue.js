@@ -92,6 +92,7 @@ class Queue {
       writeMiddle(node.title, row.title);
       writeMiddle(node.node, row.node);
       write(node.stands, row.stands);
+      write(node.marks, row.marks);
       node.element.title = row.full;
       node.element.classList.toggle("sent", waiting.has(row.id));
     }
@@ -239,7 +240,7 @@ function rowNode(id) {
   element.setAttribute("role", "option");
   element.setAttribute("aria-selected", "false");
   const parts = { element };
-  for (const name of ["risk", "title", "stands", "state", "node"]) {
+  for (const name of ["risk", "title", "stands", "state", "node", "marks"]) {
     parts[name] = document.createElement("span");
     parts[name].className = name;
     element.append(parts[name]);

@@ -14,6 +14,7 @@ from review_store.since import changed_since
 from review_store.state import ActionReview, ReviewState
 from studio.core_words import core_term
 from studio.figures import short_words
+from studio.texts import text
 
 RISKS = ("high", "medium", "low")
 ROW_LETTERS = 30
@@ -76,11 +77,18 @@ def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
             "node": each.action.node_id,
             "full": f"{full_title(each.action)}\n{each.action.node_id}",
             "stands": f"{len(each.standing.counted)}/{each.standing.needed}",
+            "marks": " · ".join(_marks(each)),
             "justify": needs_justification(each.action),
             "version": each.version,
         }
         for each in shown
     ]
+
+
+def _marks(each: ActionReview) -> list[str]:
+    """What people did to an action besides a verdict: somebody asked for a closer look, or changed what it does."""
+    marks = {"mark_tag": each.tag is not None, "mark_override": each.action.override is not None}
+    return [text(name) for name, holds in marks.items() if holds]
 
 
 def title(action: PolicyAction) -> str:

@@ -90,12 +90,13 @@ def bundles_of(found: Subject) -> tuple[Path, ...]:
     return tuple(path for path in files_of("bundle") if path.stem.startswith(found.path.stem))
 
 
-def key_commands(person: str) -> tuple[str, str]:
-    """How a key is made, and how the workspace is told to trust it."""
+def key_commands(person: str) -> tuple[str, ...]:
+    """How a key is made, unless one of that name is there, and how the workspace is told to trust it."""
     who = person or "YOUR_NAME"
-    trust = [*program(), "keys", "trust", str(key_folder(None) / f"{who}.pub"), "--role", "reviewer"]
-    trust += ["--role", "releaser", "--workspace", str(workspace_folder())]
-    return _in_lines([*program(), "keys", "new", who]), _in_lines(trust)
+    public = key_folder(None) / f"{who}.pub"
+    make = [] if public.exists() else [_in_lines([*program(), "keys", "new", who])]
+    trust = [*program(), "keys", "trust", str(public), "--role", "reviewer", "--role", "releaser"]
+    return *make, _in_lines([*trust, "--workspace", str(workspace_folder())])
 
 
 def inspect(data: bytes, found: Subject, trust: TrustFile, source: str, demo_allowed: bool) -> Inspection:

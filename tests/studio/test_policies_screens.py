@@ -113,6 +113,12 @@ def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
         "  --role releaser \\",
         f"  --workspace {tmp_path}",
     ]
+    public = tmp_path / "mine" / "meta-infer" / "keys" / f"{who}.pub"
+    public.parent.mkdir(parents=True)
+    public.touch()
+    with_key = screen("sign", tmp_path, monkeypatch, policy=PATH)
+    assert with_key.warning[0].value == text("sign_key_untrusted")
+    assert [each.value for each in with_key.code] == commands[1:]
     assert commands[2].splitlines() == [
         f"{program} sign {tmp_path / PATH} \\",
         f"  --model {tmp_path / 'net.onnx'} \\",

@@ -37,6 +37,10 @@ def words(page):
     return {row["id"]: row["word"] for row in queue(page)["rows"]}
 
 
+def marks(page):
+    return {row["id"]: row["marks"] for row in queue(page)["rows"] if row["marks"]}
+
+
 def html(page):
     return "\n".join(each.value for each in page.get("html"))
 
@@ -188,6 +192,7 @@ def test_a_tag_needs_a_reason_and_clears_only_with_lines(review):
     reason(page).set_value("is x read twice?")
     page.button(key="form_submit").click().run()
     assert words(page)["place@x"] == "required"
+    assert marks(page) == {"place@x": "closer look"}
     assert "is x read twice?" in html(page)
 
 
@@ -210,6 +215,7 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     assert not page.error
     state = review_of(subject(tmp_path / PATH)).state
     assert state.action("quantize@conv_2").action.override == {"scheme": "tensor_wise"}
+    assert marks(page) == {"quantize@conv_2": "overridden"}
     assert "tensor_wise" in html(page)
 
 
