@@ -101,7 +101,9 @@ def start(order: Order, workspace: Path | None = None) -> Job:
     not come ends by itself.
     """
     root = jobs_folder(workspace)
-    folder = root / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+    second, rest = divmod(time.time_ns(), 1_000_000_000)
+    # to the nanosecond: of two that are started within a second, the later one's name is the greater
+    folder = root / f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime(second))}.{rest:09}-{secrets.token_hex(4)}"
     arguments = [*COMMAND, *order.arguments, "--json"]
     try:
         folder.mkdir(parents=True)

@@ -98,6 +98,7 @@ def test_no_english_is_left_in_forms_and_panels(studio, page):
         page.locator(".queue .list").focus()
         page.keyboard.press(key)
         expect(page.get_by_text(words).first).to_be_visible()
+        page.wait_for_function("document.activeElement.matches('input, textarea')")  # the form has taken the cursor
         settled(page)
         assert english(page.evaluate(SHOWN), NAMES) == {}
     for button in ("更多", "记录"):

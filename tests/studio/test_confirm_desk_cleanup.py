@@ -12,7 +12,7 @@ DATA = {
     "thresholds": [0.9],
     "groups": [],
     "group": "all",
-    "words": {"loading": "Loading"},
+    "words": {"label": "Confirm the draft", "loading": "Loading"},
     "acked": {},
     "standing": {},
     "seqs": {},

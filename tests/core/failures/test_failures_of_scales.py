@@ -36,14 +36,14 @@ def detector_head(pixels: float) -> Case:
     )
 
 
-def depthwise(spread: float) -> Case:
+def depthwise(spread: float, activation: str = "Relu") -> Case:
     """Channels whose folded weights lie `spread` times apart (microsoft/onnxruntime 11415)."""
     channels = 64
     by_channel = np.geomspace(4.0 / spread, 4.0, channels, dtype=np.float32).reshape(-1, 1, 1, 1)
     return case(
         [
             make_node("Conv", ["x", "weight", "bias"], ["d"], "depthwise", group=channels),
-            make_node("Relu", ["d"], ["r"], "relu"),
+            make_node(activation, ["d"], ["r"], "activation"),
             make_node("Conv", ["r", "pointwise_weight"], ["y"], "pointwise"),
         ],
         {"x": normal(SAMPLES, channels, 12, 12)},
@@ -115,11 +115,19 @@ def test_failure_F01_is_silent_on_branches_of_one_size(tmp_path):
 
 
 def test_failure_F02_one_scale_for_channels_far_apart(tmp_path):
-    tried = try_case(depthwise(4000.0), tmp_path, chip(weight_granularity=("tensor",)))
+    tried = try_case(depthwise(4000.0, "Sigmoid"), tmp_path, chip(weight_granularity=("tensor",)))
     sentence = tried.refusals("quantize")["depthwise"]
     assert sentence.startswith("One scale for all of weight leaves 28 of 64 channels fewer than 2 codes")
     assert tried.actions("keep_float")["depthwise"].why[0].claim == sentence
     assert tried.actions("quantize")["pointwise"].params["scheme"] == "tensor_wise"
+
+
+def test_failure_F02_is_mended_by_equalised_weights_where_there_is_one_scale(tmp_path):
+    tried = try_case(depthwise(4000.0), tmp_path, chip(weight_granularity=("tensor",)))
+    assert tried.actions("equalise")["depthwise"].nodes == ("depthwise", "pointwise")
+    assert tried.actions("quantize")["depthwise"].params["scheme"] == "tensor_wise"
+    assert tried.actions("keep_float") == {}
+    assert tried.refusals("quantize") == {}
 
 
 def test_failure_F02_is_mended_by_scales_for_each_channel(tmp_path):
