@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.integer_operators import integer_form
+from metainfer_core.actions.operator_rules import BrokenLaw
 from metainfer_core.actions.rewiring import array_of, is_float
+from metainfer_core.actions.units import NoUnit, broken_law, home
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -94,12 +97,35 @@ def data_type_of(conv: ir.Node) -> str:
     return "float32" if isinstance(integer_form(conv), str) else "int8"
 
 
-def unknown_unit(spec: HardwareSpec, name: str | None) -> str | None:
-    """The sentence for a `target_hw` that the spec does not have."""
-    if name is None or name in spec.compute_units:
-        return None
-    known = ", ".join(sorted(spec.compute_units)) or "none"
-    return f"The spec has no compute unit named {name} (compute_units); it has {known}."
+@dataclass(frozen=True)
+class Overstepped:
+    """A convolution whose kernel breaks a law of the unit that it belongs to."""
+
+    conv: ir.Node
+    taps: Taps
+    unit: str
+    broken: BrokenLaw
+
+
+def overstepping(model: ir.Model, spec: HardwareSpec, properties: Sequence[str]) -> Iterator[Overstepped]:
+    """Each Conv with a kernel that can be rewritten whose first broken law speaks of one of these properties."""
+    for conv in model.graph:
+        taps = taps_of(conv)
+        if isinstance(taps, str):
+            continue
+        data_type = data_type_of(conv)
+        unit = home(spec, data_type)
+        if isinstance(unit, NoUnit) or not spec.compute_units[unit].operators.runs("Conv"):
+            continue
+        broken = broken_law(spec, unit, conv, data_type)
+        said = broken.sentence.removeprefix(str(conv.name)) if broken is not None else ""
+        if broken is not None and any(word in said for word in properties):
+            yield Overstepped(conv, taps, unit, broken)
+
+
+def by(kernel: Sequence[int]) -> str:
+    """Extents as people write them, such as `3x3`."""
+    return "x".join(map(str, kernel))
 
 
 def products(taps: Taps) -> int:

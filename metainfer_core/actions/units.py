@@ -158,6 +158,14 @@ def says_of_granularity(spec: HardwareSpec, name: str) -> str:
     return f"{field} is unknown, and only {' or '.join(allowed)} is taken for granted"
 
 
+def unknown_unit(spec: HardwareSpec, name: str | None) -> str | None:
+    """The sentence for a `target_hw` that the spec does not have."""
+    if name is None or name in spec.compute_units:
+        return None
+    known = ", ".join(sorted(spec.compute_units)) or "none"
+    return f"The spec has no compute unit named {name} (compute_units); it has {known}."
+
+
 def describe(spec: HardwareSpec, field: str) -> str | None:
     """The value at a field path as text with its unit, and ` (assumed)` behind it where no document gives it."""
     here: object = spec.plain()

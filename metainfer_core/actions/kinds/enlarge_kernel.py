@@ -11,10 +11,10 @@ import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.kernel_taps import Taps, data_type_of, products, stand_in, taps_of, unknown_unit
+from metainfer_core.actions.kernel_taps import Taps, by, data_type_of, overstepping, products, stand_in, taps_of
 from metainfer_core.actions.operator_rules import BrokenLaw
 from metainfer_core.actions.rewiring import add_constant, node, numbers_of, set_input
-from metainfer_core.actions.units import NoUnit, broken_law, describe, home, limits_against
+from metainfer_core.actions.units import describe, limits_against, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -50,17 +50,8 @@ class EnlargeKernel(ActionKind):
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
         """For each Conv whose kernel or dilation breaks a limit of its unit: the smallest larger one that keeps it."""
-        for conv in model.graph:
-            taps = taps_of(conv)
-            if isinstance(taps, str):
-                continue
-            data_type = data_type_of(conv)
-            unit = home(spec, data_type)
-            if isinstance(unit, NoUnit) or not spec.compute_units[unit].operators.runs("Conv"):
-                continue
-            broken = broken_law(spec, unit, conv, data_type)
-            if broken is not None and any(word in broken.sentence for word in ("kernel", "dilation")):
-                yield self._proposal(spec, unit, conv, taps, broken)
+        for found in overstepping(model, spec, ("kernel", "dilation")):
+            yield self._proposal(spec, found.unit, found.conv, found.taps, found.broken)
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """The larger kernel must hold the one that there is, at a bearable cost, and keep the limits of the unit."""
@@ -86,7 +77,7 @@ class EnlargeKernel(ActionKind):
     def sentence(self, action: Action) -> str:
         """What happens, in one sentence."""
         params = EnlargeKernelParams.from_plain(action.params)
-        return f"Write the kernel of {action.nodes[0]} as {_by(params.kernel)}, with zeros."
+        return f"Write the kernel of {action.nodes[0]} as {by(params.kernel)}, with zeros."
 
     def _proposal(
         self, spec: HardwareSpec, unit: str, conv: ir.Node, taps: Taps, broken: BrokenLaw
@@ -109,7 +100,7 @@ class EnlargeKernel(ActionKind):
                     law=LAW,
                 ),
             ),
-            constraint=f"A kernel of {_by(found.kernel)} without dilation is within the limits of {unit}.",
+            constraint=f"A kernel of {by(found.kernel)} without dilation is within the limits of {unit}.",
             alternatives=(
                 Alternative(
                     option=f"{conv.name} as it is on another unit",
@@ -118,10 +109,6 @@ class EnlargeKernel(ActionKind):
                 ),
             ),
         )
-
-
-def _by(kernel: Sequence[int]) -> str:
-    return "x".join(map(str, kernel))
 
 
 def _larger(taps: Taps, kernel: Sequence[int]) -> Taps:
@@ -159,13 +146,13 @@ def _reason_against(spec: HardwareSpec, conv: ir.Node, params: EnlargeKernelPara
             f"{conv.name} has {len(taps.kernel)} spatial axes, and the kernel of the action has {len(params.kernel)}."
         )
     if any(after < dense for after, dense in zip(params.kernel, taps.dense, strict=True)):
-        return f"The kernel of {conv.name} reaches over {_by(taps.dense)}: {_by(params.kernel)} does not hold it."
+        return f"The kernel of {conv.name} reaches over {by(taps.dense)}: {by(params.kernel)} does not hold it."
     if params.kernel == taps.kernel and max(taps.dilations) == 1:
-        return f"{conv.name} has a kernel of {_by(params.kernel)} already."
+        return f"{conv.name} has a kernel of {by(params.kernel)} already."
     larger = _larger(taps, params.kernel)
     if products(larger) > MOST_GROWTH * products(taps):
         return (
-            f"A kernel of {_by(params.kernel)} has {products(larger)} products in place of {products(taps)}; "
+            f"A kernel of {by(params.kernel)} has {products(larger)} products in place of {products(taps)}; "
             f"at most {MOST_GROWTH} times as many are allowed."
         )
     unknown = unknown_unit(spec, params.target_hw)

@@ -20,7 +20,7 @@ from metainfer_core.actions.rewiring import (
     only_reader,
     set_input,
 )
-from metainfer_core.actions.units import NoUnit, describe, granularities, home
+from metainfer_core.actions.units import NoUnit, describe, granularities, home, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -205,7 +205,4 @@ def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str 
         return f"{first.name} makes {len(pair.made)} channels, and the action has {len(params.exponents)} exponents."
     if max(map(abs, params.exponents)) > MOST_EXPONENT:
         return f"An exponent beyond {MOST_EXPONENT} would leave the range of useful weights."
-    if params.target_hw is not None and params.target_hw not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
-    return None
+    return unknown_unit(spec, params.target_hw)

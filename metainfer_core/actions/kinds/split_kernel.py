@@ -12,11 +12,11 @@ import onnx_ir as ir
 import pydantic
 
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
-from metainfer_core.actions.kernel_taps import Taps, data_type_of, stand_in, taps_of, unknown_unit
+from metainfer_core.actions.kernel_taps import Taps, by, data_type_of, overstepping, stand_in, taps_of
 from metainfer_core.actions.operator_rules import BrokenLaw
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import node, numbers_of, remove, take_over
-from metainfer_core.actions.units import NoUnit, broken_law, describe, home, limits_against, unit_for
+from metainfer_core.actions.units import NoUnit, describe, limits_against, unit_for, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -63,17 +63,8 @@ class SplitKernel(ActionKind):
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
         """For each Conv whose kernel breaks a limit of its unit: the fewest parts that keep it, or why none do."""
-        for conv in model.graph:
-            taps = taps_of(conv)
-            if isinstance(taps, str):
-                continue
-            data_type = data_type_of(conv)
-            unit = home(spec, data_type)
-            if isinstance(unit, NoUnit) or not spec.compute_units[unit].operators.runs("Conv"):
-                continue
-            broken = broken_law(spec, unit, conv, data_type)
-            if broken is not None and "kernel" in broken.sentence:
-                yield self._proposal(model, spec, unit, conv, taps, broken)
+        for found in overstepping(model, spec, ("kernel",)):
+            yield self._proposal(model, spec, found.unit, found.conv, found.taps, found.broken)
 
     def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
         """With the number of parts, where the action gives their extents alone."""
@@ -112,7 +103,7 @@ class SplitKernel(ActionKind):
     def sentence(self, action: Action) -> str:
         """What happens, in one sentence."""
         params = SplitKernelParams.from_plain(action.params)
-        return f"Compute {action.nodes[0]} as the sum of convolutions with kernels of at most {_by(params.kernel)}."
+        return f"Compute {action.nodes[0]} as the sum of convolutions with kernels of at most {by(params.kernel)}."
 
     def _proposal(
         self, model: ir.Model, spec: HardwareSpec, unit: str, conv: ir.Node, taps: Taps, broken: BrokenLaw
@@ -133,7 +124,7 @@ class SplitKernel(ActionKind):
                     law=LAW,
                 ),
             ),
-            constraint=f"{len(_parts(taps, kernel))} kernels of at most {_by(kernel)} are within the limits of {unit}.",
+            constraint=f"{len(_parts(taps, kernel))} kernels of at most {by(kernel)} are within the limits of {unit}.",
             alternatives=(
                 Alternative(
                     option=f"{conv.name} in one piece on another unit",
@@ -142,10 +133,6 @@ class SplitKernel(ActionKind):
             ),
         )
         return self.refusal(model, spec, action) or action
-
-
-def _by(kernel: Sequence[int]) -> str:
-    return "x".join(map(str, kernel))
 
 
 def _parts(taps: Taps, kernel: Sequence[int]) -> list[Part]:
@@ -223,7 +210,7 @@ def _misfit(taps: Taps, kernel: Sequence[int]) -> str | None:
         return f"has {len(taps.kernel)} spatial axes, and the kernel of the action has {len(kernel)}."
     count = math.prod(map(_count, taps.kernel, kernel))
     if count == 1:
-        return f"has a kernel of {_by(taps.kernel)}: {_by(kernel)} takes all of it."
+        return f"has a kernel of {by(taps.kernel)}: {by(kernel)} takes all of it."
     if count > MOST_PARTS:
         return f"would be computed in {count} parts; at most {MOST_PARTS} are allowed."
     return None
@@ -240,7 +227,7 @@ def _reason_against(spec: HardwareSpec, conv: ir.Node, params: SplitKernelParams
     if not parts:
         return f"{conv.name} reads nothing but padding."
     if params.parts not in (None, len(parts)):
-        return f"The kernel of {conv.name} has {len(parts)} parts of at most {_by(params.kernel)}, not {params.parts}."
+        return f"The kernel of {conv.name} has {len(parts)} parts of at most {by(params.kernel)}, not {params.parts}."
     unknown = unknown_unit(spec, params.target_hw)
     if unknown is not None or params.target_hw is None:
         return unknown

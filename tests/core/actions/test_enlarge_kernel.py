@@ -127,6 +127,8 @@ def test_a_far_dilation_is_too_dear_and_says_so():
 def test_a_limit_that_speaks_of_something_else_is_no_matter_of_the_kernel():
     few = Operators(supported=("Conv",), limits={"Conv": {"out_channels": Quantity(max=2)}})
     assert proposed(KIND, model_of(DILATED), spec_of(units={"npu": npu(operators=few)})) == ([], [])
+    named = DILATED.replace("[conv]", "[kernel_1]")
+    assert proposed(KIND, model_of(named), spec_of(units={"npu": npu(operators=few)})) == ([], [])
     assert proposed(KIND, model_of(DILATED), spec_of()) == ([], [])
 
 
