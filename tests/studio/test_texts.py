@@ -17,6 +17,8 @@ from studio.texts_zh_of_graphs import TEXTS_ZH_OF_GRAPHS
 from studio.texts_zh_of_keeping import TEXTS_ZH_OF_KEEPING
 from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
 from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
+from studio.texts_zh_of_review import TEXTS_ZH_OF_REVIEW
+from studio.texts_zh_of_signing import TEXTS_ZH_OF_SIGNING
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +54,8 @@ def test_every_text_is_there_in_every_language_with_the_same_placeholders():
         assert all(each.strip() for each in words.values()), key
         assert placeholders(words["zh"]) == placeholders(words["en"]), key
     chinese = (TEXTS_ZH, TEXTS_ZH_OF_MANUALS, TEXTS_ZH_OF_POLICIES, TEXTS_ZH_OF_DECISIONS, TEXTS_ZH_OF_GRAPHS)
-    chinese += (TEXTS_ZH_OF_KEEPING, TEXTS_ZH_OF_ACTIONS)
+    chinese += (TEXTS_ZH_OF_KEEPING, TEXTS_ZH_OF_ACTIONS, TEXTS_ZH_OF_SIGNING)
+    chinese += (TEXTS_ZH_OF_REVIEW,)
     assert sum(map(len, chinese)) == len(TEXTS)  # none twice, and none of a text that has gone
 
 
