@@ -11,7 +11,7 @@ All that takes long is kept in the work folder (kept.py): a run that was stopped
 
 Columns: accuracy on the labels; its change against float with the paired 95 % interval (samples drawn 1,000 times, each
 with both models' answers); mean absolute error of the logits (what the last softmax reads) against float; size of the
-ONNX file; time predicted by the roofline model on the spec for the same kernels.
+ONNX file; milliseconds predicted by the roofline model on the spec for the same kernels (price.py).
 """
 
 from __future__ import annotations
@@ -29,19 +29,18 @@ import numpy as np
 import onnx
 import onnxruntime
 import peers
+import price
 import turned_pages
 
 from metainfer_core import pipeline
-from metainfer_core.errors import MetaInferError
 from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.signatures import headers
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.numerics.task_metrics import METRICS, change
 from metainfer_core.policy import search as policy_search
-from metainfer_core.policy.apply import apply, finish
+from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.plain import read_policy
@@ -155,7 +154,7 @@ def _print(task: Task, row: Row, reference: Row, labels: np.ndarray) -> None:
 def _float(task: Task, path: Path, feeds: Sequence[Feed], spec: HardwareSpec, work: Path) -> Row:
     proto = onnx.load(path)
     outputs, logits = _run(proto, feeds, work)
-    return Row("float32", outputs, logits, path.stat().st_size, _predicted(proto, task, spec))
+    return Row("float32", outputs, logits, path.stat().st_size, price.predicted(proto, task.shapes, spec))
 
 
 def _ours(
@@ -186,11 +185,12 @@ def _ours(
     print(f"# {task.model}: {chosen['name']}; {chosen['accuracy']} ({time.monotonic() - started:.0f} s)", flush=True)
     model = apply(prepared.model, spec, policy)
     proto = onnx.ModelProto.FromString(model_bytes(model))
-    low, high = chosen["predicted_ms"]
+    count = sum(len(line.nodes or (line.node_id,)) for line in policy.actions if line.action == "quantize")
+    priced = f"{price.words(predict(model, spec))}, {count} nodes in INT8"
     rows = []
     for tool, run in (("adapted, simulator", _simulate), ("adapted, QDQ in ONNX Runtime", _run)):
         outputs, logits = run(proto, feeds, work)
-        rows.append(Row(tool, outputs, logits, proto.ByteSize(), f"{low:.3f} to {high:.3f}"))
+        rows.append(Row(tool, outputs, logits, proto.ByteSize(), priced))
     return rows
 
 
@@ -201,7 +201,7 @@ def _search() -> list[bytes]:
 
 def _peer(tool: str, proto: onnx.ModelProto, feeds: Sequence[Feed], task: Task, spec: HardwareSpec, work: Path) -> Row:
     outputs, logits = _run(proto, feeds, work)
-    return Row(tool, outputs, logits, proto.ByteSize(), _predicted(proto, task, spec))
+    return Row(tool, outputs, logits, proto.ByteSize(), price.predicted(proto, task.shapes, spec))
 
 
 def _with_logits(proto: onnx.ModelProto) -> tuple[bytes, str, str]:
@@ -240,17 +240,6 @@ def _simulate(proto: onnx.ModelProto, feeds: Sequence[Feed], work: Path) -> kept
     lowered = lower(import_model(exposed, "adapted").model)
     key = kept.digest("simulator", lowered.program.to_json(), *sorted(lowered.constants), *headers().values())
     return kept.answers(work, key, feeds, runner)
-
-
-def _predicted(proto: onnx.ModelProto, task: Task, spec: HardwareSpec) -> str:
-    """By the same cost model as ours: each operator on the unit that the spec makes its home."""
-    try:
-        model = preprocess(import_model(proto.SerializeToString(), "peer").model, task.shapes).model
-        finish(model, spec)
-        total = predict(model, spec).total
-    except MetaInferError as error:
-        return f"unknown: {error.why or error.what}"[:60]
-    return f"{total.low / 1000:.3f} to {total.high / 1000:.3f}" if total is not None else "unknown"
 
 
 if __name__ == "__main__":
