@@ -70,7 +70,7 @@ def main() -> None:
             desk.send_to(chosen.id)
         with top:
             draw_carry(found, review, desk, who)
-            draw_bulk(found, review.state, shown, desk, who)
+            draw_bulk(found, review, shown, desk, who)
             _to_sign(found, review, desk, who)
         draw_queue(rows(shown), desk)
         _progress(review.state)

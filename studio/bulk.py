@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -11,34 +11,28 @@ from metainfer_core.bundle.review_rules import risk_level
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
-from review_store.state import ActionReview, ReviewState
+from review_store.state import ActionReview
 from studio.core_words import refusal_words
 from studio.decisions import field_key, write_about_all
 from studio.marks import risk_mark
 from studio.notices import MANY, draw_notice
 from studio.plain_words import plain_words
-from studio.policies import Subject
+from studio.policies import Review, Subject
 from studio.review_queue import Desk
 from studio.review_rows import full_title, together
 from studio.texts import text
-
-THREE_LINES = (
-    ("why_allowed", "form_why_allowed"),
-    ("accuracy_effect", "form_accuracy_effect"),
-    ("fallback", "form_fallback"),
-)
-"""The fields of a justification, and their labels."""
+from studio.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
 
 
-def draw_bulk(found: Subject, state: ReviewState, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
+def draw_bulk(found: Subject, review: Review, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
     """All of low risk with one press; those of the queue up to medium risk with one justification; what came of it."""
-    low_ids = set(low_risk_ids(state))
-    low = [each for each in state.actions if each.id in low_ids]
+    low_ids = set(low_risk_ids(review.state))
+    low = [each for each in review.state.actions if each.id in low_ids]
     several = together(shown)
     if low:
         _low(found, low, desk, person)
     if any(each.id not in low_ids for each in several):
-        _several(found, several, desk, person)
+        _several(found, several, desk, person, own_lines(review.records, person))
     draw_notice(desk.notices, MANY, "many")
 
 
@@ -57,7 +51,9 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
             )  # fmt: skip
 
 
-def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person: str) -> None:
+def _several(
+    found: Subject, several: Sequence[ActionReview], desk: Desk, person: str, before: Justification | None
+) -> None:
     label = text("several_open", count=len(several))
     popover = st.popover(
         label, width="stretch", key="several_popover", on_change="rerun", icon=":material/playlist_add_check:"
@@ -69,18 +65,13 @@ def _several(found: Subject, several: Sequence[ActionReview], desk: Desk, person
             notice = desk.notices.about(MANY)
             if notice is not None and notice.how == "error":
                 draw_notice(desk.notices, MANY, "several")
+            draw_again(before, {name: f"several_{name}" for name, _ in THREE_LINES}, {}, "several_again")
             for (name, label), column in zip(THREE_LINES, st.columns(len(THREE_LINES), gap="small"), strict=True):
                 column.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
             st.button(
                 text("bulk_confirm", count=len(ticked)), type="primary", key="several", on_click=_approve,
                 args=(found, desk, seen_now(ticked), person), disabled=not ticked,
             )  # fmt: skip
-
-
-def empty_lines(lines: Mapping[str, str]) -> str:
-    """Which of the three lines are empty, in a sentence; nothing where all are filled in."""
-    empty = [f"“{text(label)}”" for name, label in THREE_LINES if not lines[name].strip()]
-    return text("form_lines_empty", fields=", ".join(empty)) if empty else ""
 
 
 def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> None:

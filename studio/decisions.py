@@ -22,6 +22,7 @@ from studio.notices import MANY
 from studio.policies import Review, Subject, legality, review_of
 from studio.review_queue import Desk, Pressed, pressed
 from studio.texts import text
+from studio.three_lines import THREE_LINES, fill_lines, own_lines
 from studio.typed import Typed, forget_typed, keep_typed
 
 Override = dict[str, Any] | Literal[False] | None
@@ -59,8 +60,22 @@ def press(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     elif event.verb == "withdraw":
         write(found, desk, event, Decision(person, (event.id,), ("withdraw",)))
     else:
-        desk.forms[event.id] = (event.verb, event.version)
-        desk.put_cursor(*(field_key(name, event.id) for name in first_fields(event.verb)))
+        verb = event.verb
+        if verb == "approve_again":
+            verb = "approve"
+            _fill_again(found, desk, event.id, person)
+        desk.forms[event.id] = (verb, event.version)
+        desk.put_cursor(*(field_key(name, event.id) for name in first_fields(verb)))
+
+
+def _fill_again(found: Subject, desk: Desk, action_id: str, person: str) -> None:
+    """Puts the lines of the person's last approval into the form that opens; says so where there are none."""
+    lines = own_lines(review_of(found).records, person)
+    if lines is None:
+        desk.notices.say(action_id, "error", partial(text, "lines_again_none"))
+        return
+    kept = desk.typed[action_id].fields if action_id in desk.typed else {}
+    fill_lines(lines, {name: field_key(name, action_id) for name, _ in THREE_LINES}, kept)
 
 
 def first_fields(verb: str) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 // The review's queue and its keys. What is done travels in `said.outbox` (outbox.js), so that no fast key is lost.
+const OPEN_A_FORM = ["approve_again", "tag", "override", "comment"];
 const SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14;
 const instances = new WeakMap();
 
@@ -149,7 +150,7 @@ class Queue {
     const row = this.row(this.selected);
     if (!row) return;
     this.nodes.get(row.id).element.classList.add("sent");
-    const opensForm = verb === "tag" || verb === "override" || verb === "comment" || (verb === "approve" && row.justify);
+    const opensForm = OPEN_A_FORM.includes(verb) || (verb === "approve" && row.justify);
     if (verb === "approve" && !opensForm) this.move(1);
     clearTimeout(this.later);
     const number = this.outbox.push({ verb, id: row.id, version: row.version });

@@ -20,6 +20,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("k", "previous", "key_previous"),
     ("n", "next_open", "key_next_open"),
     ("a", "approve", "key_approve"),
+    ("l", "approve_again", "key_approve_again"),
     ("r", "tag", "key_tag"),
     ("o", "override", "key_override"),
     ("c", "comment", "key_comment"),
@@ -28,7 +29,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("?", "help", "key_help"),
 )
 """Every key, what it does, and the text that says so: the component, its help and the buttons take them from here."""
-VERBS = ("approve", "tag", "override", "comment", "undo")
+VERBS = ("approve", "approve_again", "tag", "override", "comment", "undo")
 MOST_EVENTS = 500
 
 _HTML = """

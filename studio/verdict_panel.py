@@ -16,7 +16,6 @@ from review_store.decide import Decision
 from review_store.since import since_verdict
 from review_store.state import ActionReview
 from studio.action_card import draw_history
-from studio.bulk import THREE_LINES, empty_lines
 from studio.core_words import core_words, refusal_words
 from studio.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.history_words import changed, told
@@ -29,6 +28,7 @@ from studio.policies import Review, Subject
 from studio.review_queue import KEYS, Desk, Pressed
 from studio.texts import text
 from studio.threads_panel import answered, draw_threads
+from studio.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
 from studio.what_if import Effect, asked, draw_measurement
 
 MOST_YEARS = 100
@@ -97,6 +97,8 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     """The fields of one form. What stands in them is kept at every run, until it is written."""
     kept = desk.typed[action.id].fields if action.id in desk.typed else {}
     if event.verb == "approve":
+        keys = {name: field_key(name, action.id) for name, _ in THREE_LINES}
+        draw_again(own_lines(review.records, person), keys, kept, "lines_again")
         lines = {name: _lines(text(label), name, action.id, kept) for name, label in THREE_LINES}
         keep_form(desk, person, action.id, lines)
         if _submit(text("form_approve"), desk, action.id, person):

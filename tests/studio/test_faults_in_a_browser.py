@@ -194,15 +194,15 @@ def test_fault_08_every_key_works_in_list_detail_and_bulk_view(studio, page, vie
     expect(page.locator(".queue .keys")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".queue .keys")).to_be_hidden()
-    for key in ("r", "o", "c"):
+    for key in ("r", "o", "c", "l"):
         press(key)
         if key == "o":
             expect(page.locator('.st-key-form_override [class*="st-key-param_"] input').first).to_be_focused()
             settled(page)
         else:
-            form(page, text("form_reason"))
+            form(page, text("form_why_allowed" if key == "l" else "form_reason"))
         page.get_by_role("button", name=text("form_cancel"), exact=True).click()
-        expect(page.get_by_label(text("form_reason"))).to_have_count(0)
+        expect(page.locator(".st-key-form_submit")).to_have_count(0)
     press("/")
     expect(page.get_by_placeholder(text("review_search_hint"))).to_be_focused()
     assert done == {key for key, *_ in KEYS}

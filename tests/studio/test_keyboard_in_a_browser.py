@@ -118,6 +118,15 @@ def test_a_review_by_keyboard_alone(studio, page):
     page.keyboard.press("u")
     expect(page.get_by_text(text("said_undo"), exact=True)).to_be_visible()
     assert [kind for kind, _ in events(studio)] == ["approved", "tagged", "commented", "undone"]
+
+    page.keyboard.press("l")  # what was asked is answered with the same three lines
+    expect(page.get_by_label(text("form_why_allowed"))).to_have_value("It fits.")
+    expect(page.get_by_label(text("form_fallback"))).to_have_value("Switch it off.")
+    expect(page.get_by_label(text("form_why_allowed"))).to_be_focused()
+    assert len(events(studio)) == 4
+    press(page, text("form_approve"))
+    expect(page.locator(f'.queue .row[data-id="{sent_back}"] .shape.approved')).to_be_visible()
+    assert events(studio)[4:] == [("approved", sent_back)]
     assert {action for _, action in events(studio)} == {dangerous, sent_back}
 
 
