@@ -15,12 +15,13 @@ from metainfer_core.errors import DoesNotFitError
 from metainfer_core.memory.plan import plan
 from metainfer_core.memory.problem import Buffer, MemoryProblem
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
+from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Quantity
+from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import FrozenMap, Value
 
 LAW = "Bytes that are moved most often belong where moving them costs least."
 SPEED = ("tcm", "sram", "psram", "dram")
-"""Kinds of memory that hold activations, fastest first."""
+"""Kinds of memory that hold activations, fastest first where nothing else is known."""
 HEADROOM = 0.9
 """Share of a small memory that tensors may take; kernels need scratch space in the rest."""
 
@@ -126,15 +127,17 @@ class Place(ActionKind):
 
 
 def ranked(spec: HardwareSpec) -> list[str]:
-    """Memories that can hold activations, fastest first: by bandwidth where both have one, else by kind."""
+    """Memories that can hold activations, fastest first: by bandwidth where all have one, else by kind."""
     fitting = [
         name for name, memory in spec.memories.items() if memory.kind in SPEED and memory.holds != "instructions"
     ]
+    found = {name: bytes_per_second(spec, name) for name in fitting}
+    rates = {name: rate.nominal for name, rate in found.items() if isinstance(rate, Quantity)}
+    all_known = len(rates) == len(fitting)  # an on-chip memory may be narrower than what lies outside
 
-    def speed(name: str) -> tuple[int, float, str]:
-        memory = spec.memories[name]
-        bandwidth = memory.bandwidth_gbps.nominal if memory.bandwidth_gbps else 0.0
-        return SPEED.index(memory.kind), -bandwidth, name
+    def speed(name: str) -> tuple[float, int, float, str]:
+        rate = rates.get(name, 0.0)
+        return -rate if all_known else 0.0, SPEED.index(spec.memories[name].kind), -rate, name
 
     return sorted(fitting, key=speed)
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metainfer_core.actions.action import Action
-from metainfer_core.actions.kinds.place import Place, assign, fitting
+from metainfer_core.actions.kinds.place import Place, assign, fitting, ranked
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import MEMORY, node
 from metainfer_core.actions.stored_tensors import Stored, stored_tensors
-from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
+from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Quantity
 
 KIND = Place()
 CHAIN = """
@@ -41,6 +41,20 @@ def test_everything_goes_where_it_fits() -> None:
     assert placed.graph.inputs[0].metadata_props[MEMORY] == "sram"
     assert node(placed, "add").outputs[0].metadata_props[MEMORY] == "sram"
     assert KIND.sentence(actions[0]) == "Place x in sram."
+
+
+def test_the_memory_that_delivers_more_is_the_faster_one_whatever_its_kind() -> None:
+    def with_rates(dram: Quantity | None, sram: float) -> HardwareSpec:
+        inner = Memory(kind="sram", size_bytes=100_000, bandwidth_gbps=Quantity(typ=sram))
+        return spec_of(memories={"dram": Memory(kind="dram", bandwidth_gbps=dram), "sram": inner})
+
+    dram = Quantity(typ=33.8)
+    actions, _ = proposed(KIND, model_of(CHAIN), with_rates(dram, 8))
+    assert set(homes(actions).values()) == {"dram"}
+    assert actions[0].alternatives[0].reason == "dram is faster and has room."
+    assert set(homes(proposed(KIND, model_of(CHAIN), with_rates(dram, 192))[0]).values()) == {"sram"}
+    assert ranked(with_rates(dram, 33.8)) == ["sram", "dram"]
+    assert ranked(with_rates(None, 8)) == ["sram", "dram"]  # what one lacks is no reason
 
 
 def test_the_most_used_tensor_gets_the_room() -> None:
