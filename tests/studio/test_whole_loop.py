@@ -204,7 +204,7 @@ def review(studio, page):
     expect(reason).to_have_value("the camera writes to DRAM: keys typed here fire nothing")
     settled(page)
     page.get_by_role("button", name=text("form_override"), exact=True).click()
-    expect(page.get_by_text("Overridden. Whoever")).to_be_visible()
+    expect(page.get_by_text(text("said_override"))).to_be_visible()
     expect(row).to_contain_text("in dram")
     page.get_by_placeholder(text("review_search_hint")).fill("")
     page.keyboard.press("Enter")
