@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -31,6 +32,7 @@ from review_store.decide import (
     refuse_illegal,
     undo_last,
 )
+from review_store.events import Approved
 from review_store.legality import legality_on
 from review_store.log import Conflict, EventLog, Record
 from review_store.override_effect import CHANGES_NOTHING, changes_anything, effect_of_overrides
@@ -229,6 +231,17 @@ def _justification(why_allowed: str, accuracy_effect: str, fallback: str) -> Jus
     return Justification.from_plain(lines, "justification")
 
 
+def _answered(state: ReviewState, records: Sequence[Record]) -> list[str]:
+    """What approvals answer besides, of what was asked before them."""
+    found = []
+    for record in records:
+        review = state.action(record.event.subject)
+        if isinstance(record.event, Approved) and review is not None and review.question is not None:
+            asked = review.question
+            found.append(f"{review.id}: the three lines answer the closer look of {asked.actor}: {asked.reason}")
+    return found
+
+
 def report(
     as_json: bool,
     written: list[tuple[Record, ...]],
@@ -239,6 +252,7 @@ def report(
     records = [record for each in written for record in each]
     conflicts = [record for each in outcomes if isinstance(each, Conflict) for record in each.others]
     lines = [f"{record.event.subject or state.lineage}: {record_text(record)}" for record in records]
+    lines += _answered(state, records)
     if conflicts:
         lines.append("Not written, because others decided about the same meanwhile:")
         lines += [f"{each.event.subject or state.lineage}: {record_text(each)}" for each in conflicts]

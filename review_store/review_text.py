@@ -96,7 +96,8 @@ def action_text(review: ActionReview, records: Iterable[Record]) -> str:
     lines += [_override_line(review)] if review.override is not None else []
     if review.tag is not None:
         asks = f", who asks {review.tag.assignee} to look" if review.tag.assignee else ""
-        lines.append(f"Tagged by {review.tag.actor}{asks}: {review.tag.reason}")
+        answered = " (answered by its approval)" if review.question is None else ""
+        lines.append(f"Tagged by {review.tag.actor}{asks}: {review.tag.reason}{answered}")
     lines.append(f"Approved by {len(review.standing.counted)} of {review.standing.needed} needed.")
     lines += [f"Note: {note}" for note in (*missing_people(review), *review.notes)]
     lines.append("History:")

@@ -10,6 +10,7 @@ from metainfer_core.bundle.approvals import Binding, open_approval, valid_approv
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.envelope import Envelope
 from metainfer_core.bundle.reason import Reason, listed, not_trusted
+from metainfer_core.bundle.review_rules import standing
 from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
 from metainfer_core.bundle.statement import (
     ApprovalPredicate,
@@ -246,9 +247,15 @@ def _refuse_unreviewed(
     covered = valid_approvals(opened, binding)
 
     def open_still(review: ActionReview) -> bool:
-        given = covered.get(review.id, {}).values()
-        by_file = any(each.content_digest == review.action.content_digest for each in given)
-        return review.word == "rejected" or not by_file
+        given = covered.get(review.id, {}).items()
+        by_file = {who: each for who, each in given if each.content_digest == review.action.content_digest}
+        if review.word == "rejected" or review.held_by or not by_file:
+            return True
+        if review.tag is None:
+            return False
+        asked_at = review.tag.at  # who approved before did not know what the tag says
+        later = {who: each for who, each in by_file.items() if each.at > asked_at}
+        return not standing(review.action, {**review.approvals, **later}, review.authors, trust).enough
 
     open_actions = [each for each in state.unreviewed if open_still(each)]
     checks = {"outdated": "stale_approval", "required": "review_required"}

@@ -69,6 +69,11 @@ class ActionReview:
         """The action's id."""
         return self.action.id
 
+    @property
+    def question(self) -> Tagged | None:
+        """The closer look that is still asked for: enough people's approval with three lines answers it."""
+        return None if self.word == "approved" else self.tag
+
 
 @dataclass(frozen=True)
 class ReviewState:

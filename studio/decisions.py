@@ -133,11 +133,13 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
         return False
     if isinstance(outcome, Conflict):
         return _conflict(desk, event.id, review, outcome.others)
+    question = now_there.question if decision.verdicts[-1] == "approve" else None
     _written(desk, event, outcome)
     desk.forms.pop(event.id, None)
     if desk.typed.pop(event.id, None) is not None:
         forget_typed(desk.key, decision.person, event.id)
-    desk.notices.say(event.id, "success", partial(_done, decision.verdicts[-1]))
+    said = partial(_done, decision.verdicts[-1])
+    desk.notices.say(event.id, "success", partial(text, "said_answer", who=question.actor) if question else said)
     return True
 
 

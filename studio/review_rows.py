@@ -54,7 +54,7 @@ def about(state: ReviewState, records: Sequence[Record], person: str) -> dict[st
     """What the queue can be narrowed to for one person: changed since their word, asked of them, approved by them."""
     return {
         "changed": changed_since(state, records, person),
-        "asked": frozenset(each.id for each in state.actions if each.tag is not None and each.tag.assignee == person),
+        "asked": frozenset(each.id for each in state.actions if each.question and each.question.assignee == person),
         "mine": frozenset(each.id for each in state.actions if person in each.approvals),
     }
 
@@ -87,7 +87,7 @@ def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:
 
 def _marks(each: ActionReview) -> list[str]:
     """What people did to an action besides a verdict: somebody asked for a closer look, or changed what it does."""
-    marks = {"mark_tag": each.tag is not None, "mark_override": each.action.override is not None}
+    marks = {"mark_tag": each.question is not None, "mark_override": each.action.override is not None}
     return [text(name) for name, holds in marks.items() if holds]
 
 

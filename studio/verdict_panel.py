@@ -37,7 +37,7 @@ MOST_YEARS = 100
 
 def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
     """Shows the panel and takes what is decided in it."""
-    draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word))
+    draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word), person=person)
     _since(review, action, person)
     draw_notice(desk.notices, action.id, "verdict")
     _buttons(found, action, desk, person)
@@ -101,7 +101,9 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
         draw_again(own_lines(review.records, person), keys, kept, "lines_again")
         lines = {name: _lines(text(label), name, action.id, kept) for name, label in THREE_LINES}
         keep_form(desk, person, action.id, lines)
-        if _submit(text("form_approve"), desk, action.id, person):
+        question = action.question
+        label = text("form_approve") if question is None else text("form_answer", who=question.actor)
+        if _submit(label, desk, action.id, person):
             _approve(found, desk, event, person, lines)
         return
     override: Override = None

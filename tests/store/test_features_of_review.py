@@ -225,6 +225,13 @@ def test_feature_14_send_back_has_a_reason_and_someone_who_is_asked(log):
     assert "Tagged by eve, who asks ada to look: the first layer loses most" in shown
     with pytest.raises(InputError, match="an override needs a reason"):
         say(log, POLICY, "eve", CONV_0, "override", override=False)
+    with pytest.raises(InputError, match="needs a justification"):
+        say(log, POLICY, "eve", CONV_0, "approve")  # not without an answer, by who asked neither
+    assert review.question == review.tag
+    approve_all(log, POLICY, "ada")
+    review = current_state(log, POLICY, TRUST).action(CONV_0)
+    assert (review.word, review.question, review.tag.actor) == ("approved", None, "eve")
+    assert "the first layer loses most (answered by its approval)" in action_text(review, log.records())
 
 
 def test_feature_17_no_cell_of_an_export_is_a_formula(log):

@@ -287,6 +287,18 @@ def test_tag_withdraw_reject_comment_undo(on):
     ]
 
 
+def test_who_approves_is_told_that_this_answers_what_was_asked(on):
+    def decide(*options):
+        return on("review", "decide", "--action", FUSE, *options)
+
+    lines = ("--why-allowed", "measured", "--accuracy-effect", "0.1 dB", "--fallback", "float")
+    assert decide("--tag", "--reason", "why INT8?", "--as", "ada")[0] == 0
+    assert decide("--approve", "--as", "ada")[0] == 2
+    answered = f"{FUSE}: the three lines answer the closer look of ada: why INT8?\n"
+    assert decide("--approve", *lines, "--as", "bob")[1].endswith(answered)
+    assert "answer the closer look" not in decide("--approve", *lines, "--as", "ada")[1]  # it is answered already
+
+
 def test_feature_09_threads_on_the_command_line(on):
     def decide(*more):
         return on("review", "decide", "--action", FUSE, *more, "--as", "ada")

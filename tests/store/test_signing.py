@@ -7,6 +7,7 @@ from review_maker import (
     ADD_2,
     AT,
     CONV_0,
+    CONV_1,
     JUSTIFICATION,
     MODEL,
     OTHER,
@@ -87,6 +88,36 @@ def test_file_does_not_outvote_a_rejection_here(log, tmp_path):
     elsewhere.close()
     say(log, POLICY, "eve", CONV_0, "reject", reason="no")
     assert "rejected: quantize@conv_0" in refused(log, "missing_approval", approvals=[file]).what
+
+
+def test_file_signed_before_a_closer_look_was_asked_for_does_not_answer_it(log, tmp_path):
+    def signed(at):
+        elsewhere = EventLog(tmp_path / at)
+        approve_all(elsewhere, POLICY, "bob", at=at)
+        file = sign_approvals(elsewhere, POLICY, TRUST, private_key("bob"), AT).plain()
+        elsewhere.close()
+        return file
+
+    approve_all(log, POLICY, "ada", at="2026-11-29T11:00:00Z")
+    say(log, POLICY, "eve", CONV_0, "tag", reason="channel 3?", at="2026-11-29T11:30:00Z")
+    for before in ("2026-11-29T11:00:00Z", "2026-11-29T11:30:00Z"):
+        assert "required: quantize@conv_0" in refused(log, "review_required", approvals=[signed(before)]).what
+    say(log, POLICY, "eve", CONV_1, "comment", reason="which data?")
+    holding = TRUST.model_copy(update={"comments_block": True})
+    after = signed("2026-11-29T11:30:01Z")
+    refused(log, "missing_approval", approvals=[after], trust=holding)
+    assert released(log, approvals=[after]).verified.reviewers[CONV_0] == ("bob",)
+
+
+def test_a_quorum_of_two_answers_a_closer_look_together(log, tmp_path):
+    two = TRUST.model_copy(update={"quorum": Quorum(low=2, medium=1, high=1)})
+    elsewhere = EventLog(tmp_path / "elsewhere")
+    approve_all(elsewhere, POLICY, "bob", at="2026-11-29T11:00:00Z", trust=two)
+    file = sign_approvals(elsewhere, POLICY, two, private_key("bob"), AT).plain()
+    elsewhere.close()
+    say(log, POLICY, "eve", CONV_0, "tag", reason="channel 3?", at="2026-11-29T11:30:00Z", trust=two)
+    approve_all(log, POLICY, "ada", trust=two)
+    assert "required: quantize@conv_0" in refused(log, "review_required", approvals=[file], trust=two).what
 
 
 def test_unreviewed_actions_are_listed(log):

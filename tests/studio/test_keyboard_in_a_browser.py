@@ -124,7 +124,7 @@ def test_a_review_by_keyboard_alone(studio, page):
     expect(page.get_by_label(text("form_fallback"))).to_have_value("Switch it off.")
     expect(page.get_by_label(text("form_why_allowed"))).to_be_focused()
     assert len(events(studio)) == 4
-    press(page, text("form_approve"))
+    press(page, text("form_answer", who="ada"))
     expect(page.locator(f'.queue .row[data-id="{sent_back}"] .shape.approved')).to_be_visible()
     assert events(studio)[4:] == [("approved", sent_back)]
     assert {action for _, action in events(studio)} == {dangerous, sent_back}

@@ -193,7 +193,16 @@ def test_a_tag_needs_a_reason_and_clears_only_with_lines(review):
     page.button(key="form_submit").click().run()
     assert words(page)["place@x"] == "required"
     assert marks(page) == {"place@x": "closer look"}
-    assert "is x read twice?" in html(page)
+    assert f'asks for a closer look: “is x read twice?”</p>\n<p class="faint">{text("question_mine")}' in html(page)
+    someone = page.session_state["person"]
+    send(page, (2, "approve", "place@x", queue(page)["rows"][5]["version"]), selected="place@x")
+    assert page.button(key="form_submit").label == text("form_answer", who=someone)
+    for name, line in LINES.items():
+        page.text_area(key=field_key(name, "place@x")).set_value(line)
+    page.button(key="form_submit").click().run()
+    assert page.success[0].value.replace("\\", "") == text("said_answer", who=someone)
+    assert (words(page)["place@x"], marks(page)) == ("approved", {})
+    assert text("question_mine") not in html(page)
 
 
 def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(review, tmp_path):
