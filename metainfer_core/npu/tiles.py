@@ -99,6 +99,8 @@ def _rule(step: Step) -> _Rule | None:
         return _Rule(_mean_extent, _mean_part)
     if family in ("quantize", "dequantize"):
         return _Rule(_conversion_extent, _conversion_part)
+    if family in ("narrow", "widen"):
+        return _Rule(_elements_extent, _elements_part)
     described = SIGNATURES.get(step.kernel)
     of_two = "left_step" in step.params and "condition_step" not in step.params
     if described is not None and described.is_elementwise and ("count" in step.params or of_two):

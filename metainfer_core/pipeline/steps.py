@@ -19,6 +19,7 @@ from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.realised import read_realised
+from metainfer_core.codegen.staging import staged_plan
 from metainfer_core.errors import DoesNotFitError, UnsupportedError
 from metainfer_core.graph.load import import_model, load_model
 from metainfer_core.graph.preprocess import preprocess
@@ -144,11 +145,11 @@ def missing_ranges(
 
 def _overfull(adapted: ir.Model, spec: HardwareSpec) -> DoesNotFitError | None:
     """The memory of the spec that this model cannot be planned into, on targets with and without DMA."""
-    lowered = lower(adapted)
+    lowered, asked = lower(adapted), asked_of(adapted)
     try:
-        compile_plan(lowered, spec)
+        staged_plan(lowered, spec, asked, everywhere=False)
         fed = tuple(devices(spec).values())
-        if fed and (staged := _staged(lowered, spec, asked_of(adapted))) is not None:
+        if fed and (staged := _staged(lowered, spec, asked)) is not None:
             compile_plan(staged, spec, fed)
     except DoesNotFitError as error:
         return error

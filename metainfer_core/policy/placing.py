@@ -1,4 +1,4 @@
-"""Placing tensors so that the planner, which also knows scratch space and kernels, finds room for all of them."""
+"""Placing tensors so that the planner, which also knows scratch space, kernels and tiles, finds room for all."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from metainfer_core.errors import DoesNotFitError
 from metainfer_core.policy.draft import Draft
 
 Overfull = Callable[[ir.Model], DoesNotFitError | None]
+STAGING = ("tile", "prefetch")
+"""Kinds that come last, and bring parts of tensors into local memories beside what is placed there."""
 
 
 def place_what_fits(draft: Draft, overfull: Overfull) -> list[Action]:
     """Takes the place actions that are proposed, less those that the planner has no room for; gives what was taken.
 
     The proposals come from the graph. Kernels need more than the graph shows (scratch space, wider intermediate
-    results), so the plan is made, and as long as a memory overflows the largest tensor in it stays outside.
+    results), and so do tiles, so the plan is made with all of it, and as long as a memory overflows the largest tensor
+    in it stays outside.
     """
     draft.finished()  # placing asks which unit touches a tensor
     proposed = draft.propose("place")
     while True:
         trial = draft.branch()
         taken = trial.take(proposed)
+        for name in STAGING:
+            trial.finished()  # both ask which unit runs a node
+            trial.take(trial.propose(name))
         error = overfull(trial.finished())
         largest = _largest_in(error, taken, trial.model) if error is not None else None
         if error is None or largest is None:

@@ -164,6 +164,17 @@ def test_why_a_step_cannot_be_cut_so(name: str, tile: Tile, reason: str) -> None
     assert parts(step, tensors, tile) == reason
 
 
+@pytest.mark.parametrize("kernel", ["narrow_float16", "widen_float16"])
+def test_conversions_to_and_from_16_bit_floats_are_cut_along_elements(kernel: str) -> None:
+    model, _, _ = case("sigmoid", HALF)
+    (step,) = (step for step in lower(model).program.steps if step.kernel == kernel)
+    asked = Asked(tiles={step.node_ids[0]: Tile(axis="elements", size=64)})
+    staged, plan = planned(model, spec(), asked)
+    counts = [one.params["count"] for one in staged.program.steps if one.kernel == kernel]
+    assert counts == [64, 64, 64, 18]
+    assert same_bits(model, staged, plan, runs=3)
+
+
 def test_a_repeated_operand_and_a_batch_are_not_cut() -> None:
     model = adapted("one (float[1,6,5,7] x, float[1,6,1,1] z) => (float[1,6,5,7] y) { [n] y = Add (x, z) }", spec())
     program = lower(model).program
