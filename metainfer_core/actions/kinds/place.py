@@ -127,19 +127,19 @@ class Place(ActionKind):
 
 
 def ranked(spec: HardwareSpec) -> list[str]:
-    """Memories that can hold activations, fastest first: by bandwidth where all have one, else by kind."""
+    """Memories that can hold activations, fastest first.
+
+    By kind; but those whose bandwidth is known stand in its order among themselves, since an on-chip memory may be
+    narrower than what lies outside.
+    """
     fitting = [
         name for name, memory in spec.memories.items() if memory.kind in SPEED and memory.holds != "instructions"
     ]
     found = {name: bytes_per_second(spec, name) for name in fitting}
     rates = {name: rate.nominal for name, rate in found.items() if isinstance(rate, Quantity)}
-    all_known = len(rates) == len(fitting)  # an on-chip memory may be narrower than what lies outside
-
-    def speed(name: str) -> tuple[float, int, float, str]:
-        rate = rates.get(name, 0.0)
-        return -rate if all_known else 0.0, SPEED.index(spec.memories[name].kind), -rate, name
-
-    return sorted(fitting, key=speed)
+    by_kind = sorted(fitting, key=lambda name: (SPEED.index(spec.memories[name].kind), -rates.get(name, 0.0), name))
+    known = iter(sorted((name for name in by_kind if name in rates), key=lambda name: -rates[name]))
+    return [next(known) if name in rates else name for name in by_kind]
 
 
 def assign(tensors: Sequence[Stored], spec: HardwareSpec) -> tuple[dict[str, str], list[tuple[Stored, str]]]:

@@ -55,6 +55,9 @@ def test_the_memory_that_delivers_more_is_the_faster_one_whatever_its_kind() -> 
     assert set(homes(proposed(KIND, model_of(CHAIN), with_rates(dram, 192))[0]).values()) == {"sram"}
     assert ranked(with_rates(dram, 33.8)) == ["sram", "dram"]
     assert ranked(with_rates(None, 8)) == ["sram", "dram"]  # what one lacks is no reason
+    third = with_rates(dram, 8).plain()
+    third["memories"] |= {"codec": {"kind": "sram", "size_bytes": 1024}, "tcm": {"kind": "tcm", "size_bytes": 1024}}
+    assert ranked(HardwareSpec.from_plain(third)) == ["tcm", "dram", "codec", "sram"]
 
 
 def test_the_most_used_tensor_gets_the_room() -> None:
