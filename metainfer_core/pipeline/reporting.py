@@ -13,7 +13,7 @@ from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.pipeline.layers import compare_layers, first_diverging
 from metainfer_core.pipeline.steps import Compiled, Prepared, approved_actions
 from metainfer_core.pipeline.timing import measure_latency
-from metainfer_core.policy.apply import is_off
+from metainfer_core.policy.choose import predict
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
@@ -50,9 +50,9 @@ def make_report(
     progress("timing", 3, 4)
     latency = measure_latency(prepared, compiled, samples.feeds[0])
     memory = _memory(compiled)
-    predicted = _predicted(policy)
+    predicted = _predicted(compiled, spec)
     return BuildReport(
-        headlines=(_fits(memory), _fast(latency, policy, spec), _blocks(compiled, accuracy, policy)),
+        headlines=(_fits(memory), _fast(latency, predicted, spec), _blocks(compiled, accuracy, policy)),
         development=compiled.package.manifest.development,
         demo=True if compiled.package.manifest.review == "demo" else None,
         model=prepared.name,
@@ -133,12 +133,10 @@ def _memory_map(arena: ArenaPlan, steps: int) -> MemoryMap:
     )
 
 
-def _predicted(policy: Policy) -> tuple[float, float] | None:
-    for candidate in policy.candidates:
-        if candidate.get("chosen") and candidate.get("predicted_ms"):
-            low, high = candidate["predicted_ms"]
-            return float(low), float(high)
-    return None
+def _predicted(compiled: Compiled, spec: HardwareSpec) -> tuple[float, float] | None:
+    """Milliseconds at best and at worst, of what was built: reviewers may have changed what was proposed."""
+    total = predict(compiled.adapted, spec).total
+    return (round(total.low / 1000, 6), round(total.high / 1000, 6)) if total is not None else None
 
 
 def _fits(memory: tuple[MemoryMap, ...]) -> Headline:
@@ -151,18 +149,11 @@ def _fits(memory: tuple[MemoryMap, ...]) -> Headline:
     return Headline(question="Does it fit?", answer=f"Yes: {answer}." if known else f"{answer}.", good=known or None)
 
 
-def _why_not_predicted(policy: Policy) -> str:
-    if any(candidate.get("chosen") for candidate in policy.candidates):
-        return "the spec lacks what a prediction needs"
-    return "the policy brings no prediction; `meta-infer adapt` makes one"
-
-
-def _fast(latency: Latency | None, policy: Policy, spec: HardwareSpec) -> Headline:
-    predicted = _predicted(policy)
-    on_chip = f"predicted {predicted[0]:.3g} to {predicted[1]:.3g} ms on {spec.name}" if predicted else ""
-    if on_chip and any(line.override is not None or is_off(line) for line in policy.actions):
-        on_chip += " for the policy as proposed, before overrides"
-    parts = [on_chip or f"unknown on {spec.name} ({_why_not_predicted(policy)})"]
+def _fast(latency: Latency | None, predicted: tuple[float, float] | None, spec: HardwareSpec) -> Headline:
+    on_chip = f"unknown on {spec.name} (the spec lacks what a prediction needs)"
+    if predicted is not None:
+        on_chip = f"predicted {predicted[0]:.3g} to {predicted[1]:.3g} ms on {spec.name}"
+    parts = [on_chip]
     if latency is not None and latency.ratio is not None:
         ratio = f"{latency.ratio:.2f} times what ONNX Runtime takes"
         parts.append(f"measured {latency.median_ms:.3g} ms on this machine, {ratio}")

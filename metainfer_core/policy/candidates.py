@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from metainfer_core.cost.estimate import Estimate
@@ -23,6 +23,9 @@ class Candidate:
     broken: tuple[str, ...]
     """Limits of the budget that it breaks, a sentence each."""
     estimate: Estimate
+    """Of the draft as it stands."""
+    stages: Mapping[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
+    """Kind to the predictions before and after all actions of that kind; empty until the draft is settled."""
 
     @property
     def integer_nodes(self) -> int:

@@ -19,7 +19,8 @@ from metainfer_core.policy.half_search import formats
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.search import Progress, Tools, search
+from metainfer_core.policy.search import search
+from metainfer_core.policy.tools import Progress, Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.effect import effect_of, measure
 from metainfer_core.verify.layer_data import collect_layers

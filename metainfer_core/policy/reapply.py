@@ -28,7 +28,7 @@ from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
 from metainfer_core.policy.range_reasons import with_range_reasons
 from metainfer_core.policy.refine import REFINING
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.policy.search import Tools
+from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 

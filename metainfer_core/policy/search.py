@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Reason, Refusal
-from metainfer_core.actions.catalog import KINDS
-from metainfer_core.actions.kinds.fuse import Fuse
-from metainfer_core.actions.layer_inputs import Layer
-from metainfer_core.actions.rewiring import UNIT, nodes_by_id
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
@@ -34,48 +30,23 @@ from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
 from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, savings_by_node
 from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
-from metainfer_core.policy.placing import Overfull, place_what_fits
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
 from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.policy.settle import settle
+from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 
-Progress = Callable[[str, int, int], None]
 STRUCTURAL = (
     *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings", "equalise"),
     *("decompose", "split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels"),
 )
-STAGING = ("tile", "prefetch")
-"""Kinds that are proposed for the chosen candidate alone: what fits is known when all else is."""
 BEST_KEPT = 5
 MENDED = ", mended"
 """What the name of a candidate ends in whose layers' rounding was mended."""
 DEFAULT_TARGET = (0.5, 0.7)
 """Without a target: this share of the unoptimised model's predicted time."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What the search cannot do itself; the pipeline hands it in."""
-
-    measure: Callable[[ir.Model], Effect]
-    """Effect of an adapted model on the outputs, on all samples; UnsupportedError if it cannot run."""
-    price: Callable[[ir.Model], Estimate]
-    """Predicted cost of an adapted model on the spec."""
-    calibrate: Callable[[ir.Model], Calibration]
-    """Ranges of all tensors of a float model, on calibration inputs."""
-    measure_few: Callable[[ir.Model], Effect] | None = None
-    """The same on a few samples, for one action alone; as `measure` if not given."""
-    layers: Callable[[ir.Model], Mapping[str, Layer]] = lambda model: {}
-    """What the layers of a float model read on calibration inputs."""
-    overfull: Overfull = lambda adapted: None
-    """The memory that the planner cannot fit everything into, where there is one."""
-    progress: Progress = lambda step, done, total: None
-
-    def measure_alone(self, model: ir.Model) -> Effect:
-        """The effect of one action alone."""
-        return (self.measure_few or self.measure)(model)
 
 
 def search(
@@ -117,8 +88,8 @@ def search(
     if objective.precision is Precision.INT8:
         found, numeric, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
-    ranked = rank(candidates, objective)
-    final, stages = _settle(start, ranked[0].draft, tools)
+    ranked = rank(_as_built(start, candidates, tools), objective)
+    final, stages = ranked[0].draft, ranked[0].stages
     tools.progress("measuring all actions together", 0, 0)
     together = measured(tools.measure, final.finished())
     effects |= {action.id: numeric[action] for action in final.actions if action in numeric}
@@ -320,48 +291,18 @@ def _mixed(
     return mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
 
 
+def _as_built(start: Draft, candidates: Sequence[Candidate], tools: Tools) -> list[Candidate]:
+    """Each candidate with everything that it would be built with, placing and staging too, and the price of that."""
+    found = []
+    for index, candidate in enumerate(candidates):
+        tools.progress("pricing", index, len(candidates))
+        built = settle(start, candidate.draft, tools)
+        found.append(replace(candidate, draft=built.draft, estimate=built.estimate, stages=built.stages))
+    return found
+
+
 def _accuracy(candidate: Candidate) -> float:
     return nearness_db(candidate.effect) if candidate.effect is not None else float("-inf")
-
-
-def _settle(start: Draft, chosen: Draft, tools: Tools) -> tuple[Draft, Mapping[str, tuple[Estimate, Estimate]]]:
-    """The chosen actions on a fresh clone, kind by kind, each with the prediction before and after.
-
-    Now that each node's unit is known, fusions name it, and padding for a unit that does not run the layer goes.
-    """
-    units = {
-        node_id: node.metadata_props.get(UNIT) for node_id, node in nodes_by_id(chosen.branch().finished()).items()
-    }
-    final = start.branch()
-    final.refusals += chosen.refusals
-    before = tools.price(final.branch().finished())
-    stages: dict[str, tuple[Estimate, Estimate]] = {}
-    for index, kind in enumerate(KINDS):
-        tools.progress("pricing", index, len(KINDS))
-        if kind.name == "place":
-            taken = place_what_fits(final, tools.overfull)
-        elif kind.name in STAGING:
-            final.finished()  # both ask which unit runs a node
-            taken = final.take(final.propose(kind.name))
-        else:
-            taken = final.take(_located(final, chosen.actions, kind.name, units))
-        if taken:
-            after = tools.price(final.branch().finished())
-            stages[kind.name] = (before, after)
-            before = after
-    return final, stages
-
-
-def _located(final: Draft, actions: Iterable[Action], kind_name: str, units: Mapping[str, str | None]) -> list[Action]:
-    """The actions of one kind, with the unit that runs their node in the end."""
-    located = []
-    for action in actions:
-        unit = units.get(action.nodes[0]) or units.get(action.nodes[-1])
-        if action.kind != kind_name or (kind_name == "pad_channels" and unit != action.params.get("target_hw")):
-            continue
-        moves = kind_name == "fuse" and unit is not None and unit != action.params.get("target_hw")
-        located.append(Fuse().on_unit(final.model, final.spec, action, str(unit)) if moves else action)
-    return located
 
 
 def _warnings(objective: Objective, best: Candidate, baseline: Estimate, calibration: Calibration) -> tuple[str, ...]:

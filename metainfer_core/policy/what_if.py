@@ -22,7 +22,8 @@ from metainfer_core.policy.integer_search import Measured, measured
 from metainfer_core.policy.measured_alone import by_itself
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.search import STRUCTURAL, Tools
+from metainfer_core.policy.search import STRUCTURAL
+from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import FrozenMap, Value, canonical_json, sha256
 from metainfer_core.verify.samples import Samples

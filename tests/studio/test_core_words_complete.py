@@ -59,7 +59,6 @@ def test_the_report_is_translated_whatever_it_found() -> None:
         f"Yes: {size}; {size}.",
         f"{time}; {measured}.",
         f"{time}.",
-        f"{time} for the policy as proposed, before overrides; {measured}.",
         f"unknown on esp32s3 (the spec lacks what a prediction needs); {measured}.",
         "Nothing.",
         "Nothing technical. Nobody has reviewed or signed it: it is a development package.",

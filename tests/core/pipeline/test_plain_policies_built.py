@@ -1,6 +1,7 @@
 """A policy written by hand has no ranges: they come from the data that is given with it."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_random_ranges_are_said_to_be_random(compile_plain):
     status, _, err = compile_plain("--development")
     assert status == 0
     assert "they come from random numbers. Give --calib." in err
-    assert "(the policy brings no prediction; `meta-infer adapt` makes one)" in Path("net.report.html").read_text()
+    assert re.search(r"predicted [0-9.]+ to [0-9.]+ ms on rk3399; ", Path("net.report.html").read_text())
 
 
 def test_nothing_unsigned_is_built_without_being_asked_for(compile_plain):

@@ -6,6 +6,8 @@ import onnx.parser
 import pytest
 
 from metainfer_core import pipeline
+from metainfer_core.policy.apply import apply
+from metainfer_core.policy.choose import predict
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.library import load as load_spec
@@ -18,7 +20,7 @@ g (float[1,8,16,16] x) => (float[1,8,16,16] y) { [first] r = Relu (x)  [second] 
 def adapted(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "net.onnx"
     onnx.save(onnx.parser.parse_model(MODEL), path)
-    prepared, spec = pipeline.prepare(path), load_spec("rk3399")
+    prepared, spec = pipeline.prepare(path), load_spec("esp32s3")
     samples = pipeline.samples_for(prepared, None)
     objective = Objective(precision=Precision.FLOAT32, fast=True)
     return prepared, spec, pipeline.adapt(prepared, spec, samples, samples, objective)
@@ -31,14 +33,22 @@ def report(adapted, policy, samples=None):
     return pipeline.make_report(prepared, spec, policy, compiled, used, made.reference[: len(used.feeds)])
 
 
-def test_a_prediction_is_that_of_the_proposal(adapted):
-    policy = adapted[2].policy
-    fast = report(adapted, policy).headlines[1].answer
-    assert " ms on rk3399; " in fast
-    changed = policy.plain()
-    changed["actions"][0]["override"] = False
-    fast = report(adapted, Policy.from_plain(changed, "policy")).headlines[1].answer
-    assert " ms on rk3399 for the policy as proposed, before overrides; " in fast
+def test_a_prediction_is_that_of_what_was_built(adapted):
+    prepared, spec, made = adapted
+    found = report(adapted, made.policy)
+    assert found.predicted_ms == made.policy.candidates[0]["predicted_ms"]
+    assert " ms on esp32s3; " in found.headlines[1].answer
+
+    changed = made.policy.plain()
+    placed = next(line for line in changed["actions"] if line["action"] == "place")
+    placed["override"] = False  # this tensor goes back to the slow memory
+    without = Policy.from_plain(changed, "policy")
+    slower = report(adapted, without)
+    total = predict(apply(prepared.model, spec, without), spec).total
+    assert slower.predicted_ms == pytest.approx((total.low / 1000, total.high / 1000), abs=1e-6)
+    assert slower.predicted_ms[1] > found.predicted_ms[1]
+    low, high = slower.predicted_ms
+    assert slower.headlines[1].answer.startswith(f"predicted {low:.3g} to {high:.3g} ms on esp32s3; measured ")
 
 
 def test_the_policy_s_warnings_stay_when_there_is_data(adapted, tmp_path):

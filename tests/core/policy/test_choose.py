@@ -190,6 +190,19 @@ def test_cost_ranks_what_is_within_the_budget() -> None:
     assert any("compute_units.cpu.macs_per_cycle.int8" in warning for warning in unknown.warnings)
 
 
+def test_each_candidate_carries_the_price_of_what_would_be_built() -> None:
+    model, spec = model_of(BLOCK), chip()
+    policy, floats = chosen(model, spec), chosen(model, spec, Objective(precision=Precision.FLOAT32))
+    for made in (policy, floats):
+        built = predict(apply(model, spec, made), spec)
+        assert lines(made, "place")  # it changes the price, and is settled last
+        assert built.total is not None
+        assert made.candidates[0]["typical_ms"] == round(built.total.typical / 1000, 6)
+        assert made.candidates[0]["moved_bytes"] == sum(built.bytes_by_memory.values())
+    beside = next(each for each in policy.candidates if each["name"] == "float32")
+    assert {**beside, "chosen": True} == floats.candidates[0]
+
+
 def test_targets_are_soft() -> None:
     policy = chosen(model_of(BLOCK), chip(), Objective(target_latency_ms=1e-6))
     assert any("The target of 1e-06 ms is not met" in warning for warning in policy.warnings)

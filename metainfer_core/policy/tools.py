@@ -1,0 +1,39 @@
+"""What the search cannot do itself: measuring, pricing, planning. The pipeline hands it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from metainfer_core.actions.layer_inputs import Layer
+from metainfer_core.cost.estimate import Estimate
+from metainfer_core.numerics.metrics import Effect
+from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.policy.placing import Overfull
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the search cannot do itself; the pipeline hands it in."""
+
+    measure: Callable[[ir.Model], Effect]
+    """Effect of an adapted model on the outputs, on all samples; UnsupportedError if it cannot run."""
+    price: Callable[[ir.Model], Estimate]
+    """Predicted cost of an adapted model on the spec."""
+    calibrate: Callable[[ir.Model], Calibration]
+    """Ranges of all tensors of a float model, on calibration inputs."""
+    measure_few: Callable[[ir.Model], Effect] | None = None
+    """The same on a few samples, for one action alone; as `measure` if not given."""
+    layers: Callable[[ir.Model], Mapping[str, Layer]] = lambda model: {}
+    """What the layers of a float model read on calibration inputs."""
+    overfull: Overfull = lambda adapted: None
+    """The memory that the planner cannot fit everything into, where there is one."""
+    progress: Progress = lambda step, done, total: None
+
+    def measure_alone(self, model: ir.Model) -> Effect:
+        """The effect of one action alone."""
+        return (self.measure_few or self.measure)(model)
