@@ -4,13 +4,11 @@ import json
 import multiprocessing
 import os
 import sqlite3
-import sys
 import threading
 from pathlib import Path
 
 import onnx.parser
 import pytest
-import typer
 from forging import chain_anew, tamper
 from review_maker import (
     ACTIONS,
@@ -30,11 +28,10 @@ from review_maker import (
     words,
 )
 
-import review_store.cli
 from metainfer_core import errors
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
-from metainfer_core.cli import console, trust_commands
+from metainfer_core.cli import trust_commands
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
 from review_store.check_log import check_log
@@ -69,7 +66,7 @@ def test_attack_39_stolen_session_approves_in_anothers_name(log):
     assert released(log).verified.reviewers[CONV_0] == ("bob",)
 
 
-def test_attack_40_row_changed_in_the_database(log, monkeypatch, capsys):
+def test_attack_40_row_changed_in_the_database(log, told_by):
     """An approval that was made another's carries no signature of theirs; a signed one that was edited carries none."""
     approve_all(log, POLICY, "mallory")
     tamper(log, """UPDATE event SET body = replace(body, '"mallory"', '"bob"')""")
@@ -77,7 +74,7 @@ def test_attack_40_row_changed_in_the_database(log, monkeypatch, capsys):
     assert refused(log) == "missing_approval"
     assert check_log(log)[0].seq == 1
     (log.path.parent / "trust.json").write_bytes(TRUST.to_json())
-    status, told = run(monkeypatch, capsys, "review", "check", "--workspace", log.path.parent)
+    status, told = told_by("review", "check", "--workspace", log.path.parent)
     assert status == 1
     assert told.splitlines()[0].startswith("Event 1 ")
 
@@ -137,6 +134,7 @@ def test_attack_41_fork_is_refused_by_the_database_itself(log):
 
 
 def test_attack_42_reviewer_withdraws_while_the_bundle_is_signed(log, monkeypatch):
+    """Between reading the state and writing the release: signing starts again, and refuses."""
     approve_all(log, POLICY, "ada")
     append = EventLog.append
 
@@ -198,29 +196,24 @@ def secrets(log, tmp_path):
     return ["correct horse battery", raw.hex(), (tmp_path / "ada.key").read_text().splitlines()[1]]
 
 
-def verify(monkeypatch, capsys, *words_given):
-    return run(monkeypatch, capsys, "verify", *words_given)
+@pytest.fixture
+def told_by(meta_infer):
+    """Gives a command; returns its exit status and all that it said."""
+
+    def give(*words_given):
+        status, out, err = meta_infer(*words_given)
+        return status, out + err
+
+    return give
 
 
-def run(monkeypatch, capsys, *words_given):
-    """Exit status of a command, and all that it said."""
-    app = typer.Typer()
-    trust_commands.commands(app)
-    review_store.cli.commands(app)
-    monkeypatch.setattr(sys, "argv", ["meta-infer", *map(str, words_given)])
-    with pytest.raises(SystemExit) as end:
-        console.run(app)
-    told = capsys.readouterr()
-    return end.value.code, told.out + told.err
-
-
-def test_attack_47_messages_tell_no_secret(log, secrets, tmp_path, monkeypatch, capsys):
+def test_attack_47_messages_tell_no_secret(log, secrets, tmp_path, told_by):
     told = []
     key = tmp_path / "ada.key"
     bundle, trust = tmp_path / "net.bundle", tmp_path / "trust.json"
     for given in ((bundle,), (bundle, "--trust", trust), (key, "--trust", trust), (bundle, "--trust", key)):
-        told.append(verify(monkeypatch, capsys, *given, "--json")[1])
-        told.append(verify(monkeypatch, capsys, *given)[1])
+        told.append(told_by("verify", *given, "--json")[1])
+        told.append(told_by("verify", *given)[1])
     for passphrase in ("wrong", "correct horse batter"):
         with pytest.raises(InputError) as refusal:
             read_key(key, passphrase)
@@ -238,9 +231,9 @@ def test_attack_47_messages_tell_no_secret(log, secrets, tmp_path, monkeypatch, 
     for passphrase in (b"wrong horse battery", b"correct horse battery"):
         given = ["--model", tmp_path / "net.onnx", "--hw-spec", "rk3588", "--key", key, "--workspace", log.path.parent]
         words = ["sign", tmp_path / "net.policy", *given, "--output", tmp_path / "out.bundle"]
-        unlocking.append(with_passphrase(monkeypatch, capsys, passphrase, *words))
+        unlocking.append(with_passphrase(told_by, passphrase, *words))
         words = ["keys", "new", "eve", "--keys", tmp_path / f"keys of {passphrase[:5].decode()}"]
-        told.append(with_passphrase(monkeypatch, capsys, passphrase, *words, "--json"))
+        told.append(with_passphrase(told_by, passphrase, *words, "--json"))
     told += unlocking
     assert "cannot be unlocked" in unlocking[0]
     assert "does not stand in the trust file" in unlocking[1]
@@ -254,18 +247,18 @@ def test_attack_47_messages_tell_no_secret(log, secrets, tmp_path, monkeypatch, 
         assert raw not in kept, path
 
 
-def with_passphrase(monkeypatch, capsys, passphrase, *words):
+def with_passphrase(told_by, passphrase, *words):
     """What a command says that reads its passphrase from a descriptor."""
     read, write = os.pipe()
     os.write(write, passphrase + b"\n")
     os.close(write)
     try:
-        return run(monkeypatch, capsys, *words, "--passphrase-fd", read)[1]
+        return told_by(*words, "--passphrase-fd", read)[1]
     finally:
         os.close(read)
 
 
-def test_attack_48_exit_statuses_are_distinct_and_documented(log, secrets, tmp_path, monkeypatch, capsys):
+def test_attack_48_exit_statuses_are_distinct_and_documented(log, secrets, tmp_path, monkeypatch, told_by):
     statuses = {
         errors.InputError: 2,
         errors.NotTrustedError: 3,
@@ -278,27 +271,27 @@ def test_attack_48_exit_statuses_are_distinct_and_documented(log, secrets, tmp_p
     bundle, trust = tmp_path / "net.bundle", tmp_path / "trust.json"
     monkeypatch.setattr(trust_commands, "ruleset_digest", lambda: RULES)
     monkeypatch.setattr(trust_commands, "time_text", lambda _: AT)
-    assert verify(monkeypatch, capsys, bundle, "--trust", trust)[0] == 0
-    assert verify(monkeypatch, capsys, tmp_path / "nothing", "--trust", trust)[0] == 2
+    assert told_by("verify", bundle, "--trust", trust)[0] == 0
+    assert told_by("verify", tmp_path / "nothing", "--trust", trust)[0] == 2
     plain = json.loads(bundle.read_bytes())
     bundle.write_text(json.dumps(plain | {"signatures": []}))
-    status, told = verify(monkeypatch, capsys, bundle, "--trust", trust)
+    status, told = told_by("verify", bundle, "--trust", trust)
     assert (status, "unsigned" in told) == (3, True)
     reference = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
     assert "Exit status: 0 done · 1 a negative verdict · 2 bad input or usage · 3" in reference
 
 
-def test_verify_without_a_trust_file_says_so(secrets, tmp_path, monkeypatch, capsys):
-    status, told = verify(monkeypatch, capsys, tmp_path / "net.bundle", "--trust", tmp_path / "no.json")
+def test_verify_without_a_trust_file_says_so(secrets, tmp_path, told_by):
+    status, told = told_by("verify", tmp_path / "net.bundle", "--trust", tmp_path / "no.json")
     assert status == 3
     assert f"{tmp_path / 'no.json'}: there is no trust file, so nobody's signature counts." in told
     assert "meta-infer keys trust" in told
 
 
-def test_verify_says_in_words_who_signed_what(secrets, tmp_path, monkeypatch, capsys):
+def test_verify_says_in_words_who_signed_what(secrets, tmp_path, monkeypatch, told_by):
     monkeypatch.setattr(trust_commands, "ruleset_digest", lambda: RULES)
     monkeypatch.setattr(trust_commands, "time_text", lambda _: AT)
-    status, told = verify(monkeypatch, capsys, tmp_path / "net.bundle", "--trust", tmp_path / "trust.json")
+    status, told = told_by("verify", tmp_path / "net.bundle", "--trust", tmp_path / "trust.json")
     assert (status, told.splitlines()[:4]) == (
         0,
         [

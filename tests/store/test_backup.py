@@ -10,12 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import typer
 from review_maker import ADD_2, AT, CONV_0, CONV_1, POLICY, TRUST, UNTIL, approve_all, private_key, say
 
-import review_store.cli
 from metainfer_core.bundle.statement import LogHead
-from metainfer_core.cli import console
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.values import sha256
 from review_store.backup import back_up
@@ -357,17 +354,11 @@ def test_check_names_what_cannot_be_relied_on(workspace):
     assert found.notes == (f"Manual: the document ({sha256(b'gone')}) is not at hand, so its pages cannot be shown.",)
 
 
-def test_the_commands(workspace, tmp_path, monkeypatch, capsys):
+def test_the_commands(workspace, tmp_path, monkeypatch, meta_infer):
     monkeypatch.chdir(tmp_path)
-    app = typer.Typer()
-    review_store.cli.commands(app)
 
     def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["meta-infer", "workspace", *arguments])
-        with pytest.raises(SystemExit) as end:
-            console.run(app)
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
+        return meta_infer("workspace", *arguments)
 
     status, out, _ = run("backup", "w.backup", "--json")
     assert (status, json.loads(out)["record"]["seq"]) == (0, 2)

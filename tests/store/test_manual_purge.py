@@ -5,13 +5,10 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-import typer
 from reportlab.pdfgen.canvas import Canvas
 from review_maker import CONV_0, POLICY, say
 
-import review_store.cli
 from hwdoc_ingest.page_image import render_page
-from metainfer_core.cli import console
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import read_draft, write_draft
@@ -222,17 +219,11 @@ def test_manuals_can_lie_in_a_folder_of_ones_own(workspace, tmp_path):
     assert choose_manual_folder(workspace, None) == manual_folder(workspace) == workspace / "manuals"
 
 
-def test_the_commands_show_first_and_purge_on_yes(workspace, tmp_path, monkeypatch, capsys):
+def test_the_commands_show_first_and_purge_on_yes(workspace, tmp_path, monkeypatch, meta_infer):
     monkeypatch.chdir(tmp_path)
-    app = typer.Typer()
-    review_store.cli.commands(app)
 
     def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["meta-infer", "workspace", *arguments])
-        with pytest.raises(SystemExit) as end:
-            console.run(app)
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
+        return meta_infer("workspace", *arguments)
 
     digest = digest_in(workspace)
     status, out, _ = run("manuals", "--json")

@@ -3,17 +3,13 @@
 import csv
 import io
 import json
-import sys
 
 import numpy as np
 import onnx
 import pytest
-import typer
 from onnx import numpy_helper
 from review_maker import AT, CONV_0, POLICY, TRUST, say
 
-import review_store.cli
-from metainfer_core.cli import console
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.pipeline import adapt, prepare, samples_for
@@ -53,19 +49,13 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def run(made, tmp_path, monkeypatch, capsys):
+def run(made, tmp_path, monkeypatch, meta_infer):
     """Gives a command about the policy in a workspace of its own; returns exit status, output and errors."""
-    app = typer.Typer()
-    review_store.cli.commands(app)
     monkeypatch.chdir(made)
     about = ("net.policy", "--model", "net.onnx", "--hw-spec", "esp32s3", "--workspace", str(tmp_path / "workspace"))
 
     def give(command, *arguments):
-        monkeypatch.setattr(sys, "argv", ["meta-infer", "review", command, *about, *arguments])
-        with pytest.raises(SystemExit) as end:
-            console.run(app)
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
+        return meta_infer("review", command, *about, *arguments)
 
     return give
 

@@ -7,12 +7,9 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-import typer
 from onnx import numpy_helper
 from review_maker import JUSTIFICATION, TRUST, approve_all
 
-import review_store.cli
-from metainfer_core.cli import console
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.graph.same_graph import graph_difference
 from metainfer_core.pipeline import adapt, prepare, samples_for
@@ -236,33 +233,25 @@ def test_another_model_or_spec_than_the_policy_names_is_refused(place, first):
         take_over(policy_in(place), net, net, other, samples, samples)
 
 
-def test_the_commands_from_new_weights_to_confirmed(place, first, monkeypatch, capsys):
-    app = typer.Typer()
-    review_store.cli.commands(app)
-
-    def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["meta-infer", *arguments])
-        with pytest.raises(SystemExit) as end:
-            console.run(app)
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
+def test_the_commands_from_new_weights_to_confirmed(place, first, meta_infer):
 
     write(place / "tuned.onnx", with_outlier(trained(first, 20, seed=2)[0]))
     lines = ("--why-allowed", "measured", "--accuracy-effect", "small", "--fallback", JUSTIFICATION.fallback)
     ids = [part for each in policy_in(place).actions for part in ("--action", each.id)]
-    assert run("review", "decide", "net.policy", *ids, "--approve", *lines, "--as", "bob")[0] == 0
+    assert meta_infer("review", "decide", "net.policy", *ids, "--approve", *lines, "--as", "bob")[0] == 0
     given = ("--before", "net.onnx", "--model", "tuned.onnx", "--hw-spec", "chip_v1.0.0.yaml", "--calib", "data.npz")
-    status, out, _ = run("review", "reapply", "net.policy", *given, "--output", "new.policy", "--json")
+    status, out, _ = meta_infer("review", "reapply", "net.policy", *given, "--output", "new.policy", "--json")
     assert (status, json.loads(out)["actions"]) == (0, len(policy_in(place).actions))
-    assert run("review", "reapply", "net.policy", *given, "--output", "new.policy")[0] == 2  # never over a file
-    listed = json.loads(run("review", "carry", "new.policy", "--as", "bob", "--json")[1])
+    assert meta_infer("review", "reapply", "net.policy", *given, "--output", "new.policy")[0] == 2  # never over a file
+    listed = json.loads(meta_infer("review", "carry", "new.policy", "--as", "bob", "--json")[1])
     assert FIRST in listed["fitting"]
     assert SECOND in listed["others"]
-    assert run("review", "carry", "new.policy", "--as", "bob", "--action", SECOND)[0] == 2
+    assert meta_infer("review", "carry", "new.policy", "--as", "bob", "--action", SECOND)[0] == 2
     confirm = [part for each in listed["fitting"] for part in ("--action", each)]
-    assert run("review", "carry", "new.policy", "--as", "bob", *confirm)[0] == 0
+    assert meta_infer("review", "carry", "new.policy", "--as", "bob", *confirm)[0] == 0
     state = {
-        each["id"]: each["state"] for each in json.loads(run("review", "list", "new.policy", "--json")[1])["actions"]
+        each["id"]: each["state"]
+        for each in json.loads(meta_infer("review", "list", "new.policy", "--json")[1])["actions"]
     }
     assert state[FIRST] == "approved"
     assert state[SECOND] != "approved"

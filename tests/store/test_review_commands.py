@@ -10,10 +10,6 @@ import sys
 
 import onnx
 import pytest
-import typer
-
-import review_store.cli
-from metainfer_core.cli import console, trust_commands
 
 MODEL = """
 <ir_version: 10, opset_import: ["": 21]>
@@ -41,20 +37,9 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(place, monkeypatch, capsys):
-    """Gives a command; returns exit status, standard output and standard error."""
-    app = typer.Typer()
-    review_store.cli.commands(app)
-    trust_commands.commands(app)
-
-    def give(*arguments):
-        monkeypatch.setattr(sys, "argv", ["meta-infer", *arguments])
-        with pytest.raises(SystemExit) as end:
-            console.run(app)
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return give
+def run(place, meta_infer):
+    """Gives a command in that folder."""
+    return meta_infer
 
 
 @pytest.fixture

@@ -205,21 +205,6 @@ def test_bundles_made_at_once_get_different_serials(log):
     assert sorted(found) == [1, 2, 3, 4, 5, 6]
 
 
-def test_withdrawal_while_signing_is_seen(log, monkeypatch):
-    """Someone withdraws between reading the state and writing the release: signing starts again, and refuses."""
-    approve_all(log, POLICY, "ada")
-    append = EventLog.append
-
-    def append_after_withdrawal(self, stream, events, *positions, **more):
-        if any(isinstance(each, Released) for each in events):
-            monkeypatch.setattr(EventLog, "append", append)
-            say(self, POLICY, "ada", CONV_0, "withdraw")
-        return append(self, stream, events, *positions, **more)
-
-    monkeypatch.setattr(EventLog, "append", append_after_withdrawal)
-    refused(log, "missing_approval")
-
-
 def test_what_was_signed_can_no_longer_be_undone(log):
     approve_all(log, POLICY, "ada")
     released(log)

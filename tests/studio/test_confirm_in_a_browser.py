@@ -1,14 +1,8 @@
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from browsing import Studio, browser_page
+from playwright.sync_api import expect
 from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
@@ -16,67 +10,18 @@ from metainfer_core.spec.draft_file import read_draft
 from metainfer_core.spec.yaml_file import read_spec
 from studio.decision_log import read_log
 
-ROOT = Path(__file__).parents[2]
-PATIENCE = 120_000
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
 
 @pytest.fixture
 def studio(tmp_path):
-    """Starts the studio on a workspace as people do; can be stopped and started again on the same port."""
-
-    class Studio:
-        workspace = tmp_path / "w"
-        port = free_port()
-        process = None
-
-        def start(self):
-            command = [sys.executable, "-m", "metainfer_core", "studio", "--port", str(self.port)]
-            with open(tmp_path / "log", "ab") as log:
-                self.process = subprocess.Popen(
-                    [*command, "--workspace", str(self.workspace)], cwd=ROOT, stdout=log, stderr=log,
-                    env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"},
-                )  # fmt: skip
-            end = time.monotonic() + 90
-            while time.monotonic() < end:
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/_stcore/health", timeout=2) as answer:
-                        if answer.status == 200:
-                            return self
-                except OSError:
-                    time.sleep(0.2)
-            raise AssertionError((tmp_path / "log").read_text())
-
-        def stop(self):
-            self.process.terminate()
-            self.process.wait(30)
-
-    started = Studio().start()
+    started = Studio(tmp_path).start()
     yield started
     started.stop()
 
 
 @pytest.fixture
 def page():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        opened = context.new_page()
-        opened.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
-        opened.asked, opened.faults = [], []
-        opened.on("request", lambda request: opened.asked.append(request.url))
-        opened.on("websocket", lambda stream: opened.asked.append(stream.url))
-        opened.on("pageerror", lambda error: opened.faults.append(str(error)))
+    with browser_page(viewport={"width": 1280, "height": 800}) as opened:
         yield opened
-        browser.close()
 
 
 def brief_that_contradicts(path):
@@ -92,10 +37,9 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     sheet = tmp_path / DATASHEET
     sheet.write_bytes(sample_files()[DATASHEET])
     brief = brief_that_contradicts(tmp_path / "tarnholt_v200_brief.pdf")
-    address = f"http://127.0.0.1:{studio.port}"
 
     # The first address that a new server is asked for is a screen's own.
-    page.goto(f"{address}/manuals")
+    page.goto(f"{studio.address}/manuals")
     expect(page.get_by_role("link", name="Confirm")).to_be_visible()
     page.locator('input[type="file"]').set_input_files([sheet, brief])
     expect(page.get_by_label("Name of the chip")).to_have_value("tarnholt_v200")
@@ -160,9 +104,8 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     expect(desk.get_by_text("saving")).to_have_count(0)
 
     # Nothing is lost when the server is stopped and started, or the window is opened anew.
-    studio.stop()
-    studio.start()
-    page.goto(f"{address}/confirm")
+    studio.restart()
+    page.goto(f"{studio.address}/confirm")
     expect(desk.locator(".figures")).to_contain_text(f"5 of {total} confirmed")
 
     # A burst of keys: each counts once.
@@ -189,6 +132,5 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     assert spec.provenance["compute_units.cpu.l2_cache.size_bytes"].text
     assert spec.assumed["compute_units.npu.clock_hz"].startswith("Given by ")
 
-    outside = [url for url in page.asked if not re.match(rf"(http|ws)://127\.0\.0\.1:{studio.port}/|blob:|data:", url)]
-    assert outside == []
+    assert studio.outside(page) == []
     assert page.faults == []

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import onnx
 import pytest
-import typer
 from tiny_models import from_text, proto
-
-from metainfer_core.cli import console
-from metainfer_core.cli.model_commands import commands
 
 Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+def call(monkeypatch: pytest.MonkeyPatch, meta_infer: Call, tmp_path: Path) -> Call:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "reshape.onnx").write_bytes(proto("dynamic_reshape").SerializeToString())
     (tmp_path / "depthwise.onnx").write_bytes(proto("depthwise").SerializeToString())
     (tmp_path / "broken.onnx").write_bytes(b"not a model")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["meta-infer", *arguments])
-        app = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
-        commands(app)
-        with pytest.raises(SystemExit) as ended:
-            console.run(app)
-        output = capsys.readouterr()
-        return int(ended.value.code or 0), output.out, output.err
-
-    return run
+    return meta_infer
 
 
 def answer(result: tuple[int, str, str]) -> dict[str, Any]:
