@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from metainfer_core.actions.action import Action
+from metainfer_core.figures import told_apart
 from metainfer_core.numerics.signatures import SIGNATURES
 from metainfer_core.verify.realised_graph import RealisedStep, RealisedTensor
 
@@ -53,8 +54,9 @@ def _of_tensor(tensor: RealisedTensor, spans: Sequence[tuple[float, float]]) -> 
         below = -low / (point + 128) if low < 0 and point > -128 else 0.0
         needed = max(above, below, least)
         if (high > 0 or low < 0) and abs(scale / needed - 1) > TOLERANCE:
-            approved = f"channel {channel} of {tensor.name} over [{low:g}, {high:g}]: a scale of {needed:.4g}"
-            yield approved, f"a scale of {scale:.4g}"
+            due, built = told_apart(needed, scale, ".4g")
+            approved = f"channel {channel} of {tensor.name} over [{low:g}, {high:g}]: a scale of {due}"
+            yield approved, f"a scale of {built}"
             return
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from metainfer_core.actions.action import Action
 from metainfer_core.codegen.channel_differences import finer_differences
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
+from metainfer_core.figures import told_apart
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
 from metainfer_core.verify.unstaged import unstaged
@@ -174,8 +175,9 @@ def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Ite
     steps = 65534.0 if action.params.get("bit_width") == 16 else steps
     width = 2 * max(-low, high) if action.params.get("symmetric") else high - low
     if width > 0 and abs(tensor.scales[0] * steps / width - 1) > SCALE_TOLERANCE:
-        approved = f"{tensor.name} over [{low:g}, {high:g}]: a scale of {width / steps:.4g}"
-        yield _difference(action, node, approved, f"a scale of {tensor.scales[0]:.4g}")
+        needed, scale = told_apart(width / steps, tensor.scales[0], ".4g")
+        approved = f"{tensor.name} over [{low:g}, {high:g}]: a scale of {needed}"
+        yield _difference(action, node, approved, f"a scale of {scale}")
 
 
 def _on_integers(action: Action, built: Built) -> Iterator[Difference]:

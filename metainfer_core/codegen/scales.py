@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from metainfer_core.errors import DefectError
+from metainfer_core.figures import told_apart
 from metainfer_core.numerics.signatures import SIGNATURES
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.unstaged import uncopied
@@ -51,7 +52,9 @@ def check_scales(graph: RealisedGraph, constants: Mapping[str, bytes]) -> None:
             if abs(executed - declared) > max(declared * TOLERANCE, SMALLEST):
                 raise DefectError(
                     f"{step.node_ids[0]} computes with other scales than it declares.",
-                    f"Channel {channel}: times {float(executed):.6g}, where the scales give {float(declared):.6g}.",
+                    "Channel {}: times {}, where the scales give {}.".format(
+                        channel, *told_apart(float(executed), float(declared), ".6g")
+                    ),
                     "Please report this.",
                 )
 

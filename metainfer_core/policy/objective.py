@@ -8,6 +8,7 @@ from typing import Literal
 
 import pydantic
 
+from metainfer_core.figures import told_apart
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.values import Value
 
@@ -70,7 +71,9 @@ def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
     if effect.metric is None or effect.metric.drop <= allowed + ROUNDING:
         return lost
     metric = effect.metric
-    return (*lost, f"{metric.words}; the budget is {objective.max_metric_drop:.2%} of {metric.reference:.4f}.")
+    drop, limit = told_apart(metric.drop, allowed, ".4f")
+    share = f"{objective.max_metric_drop:.2%} of {metric.reference:.4f}"
+    return (*lost, f"{metric.words}; it got worse by {drop}, the budget is {limit}, {share}.")
 
 
 def worst_sqnr_db(effect: Effect) -> float:
@@ -87,13 +90,12 @@ def nearness_db(effect: Effect) -> float:
 def _broken(objective: Objective, output: OutputEffect, samples: int) -> list[str]:
     broken = []
     if output.sqnr_db is not None and output.sqnr_db < objective.min_sqnr_db:
-        broken.append(f"{output.output} has {output.sqnr_db:.1f} dB; the budget is {objective.min_sqnr_db:g} dB.")
+        found, limit = told_apart(output.sqnr_db, objective.min_sqnr_db, ".1f", "g")
+        broken.append(f"{output.output} has {found} dB; the budget is {limit} dB.")
     channel = output.audible_channel_sqnr_db
     if channel is not None and channel < objective.min_channel_sqnr_db:
-        broken.append(
-            f"Channel {output.audible_channel} of {output.output} has {channel:.1f} dB; "
-            f"the budget is {objective.min_channel_sqnr_db:g} dB."
-        )
+        found, limit = told_apart(channel, objective.min_channel_sqnr_db, ".1f", "g")
+        broken.append(f"Channel {output.audible_channel} of {output.output} has {found} dB; the budget is {limit} dB.")
     if output.audible_dead_channels > objective.max_dead_channels:
         broken.append(
             f"{output.audible_dead_channels} of {output.channels} channels of {output.output} no longer vary; "

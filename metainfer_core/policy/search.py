@@ -11,6 +11,7 @@ import onnx_ir as ir
 from metainfer_core.actions.action import Action, Reason, Refusal
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
+from metainfer_core.figures import told_apart
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.candidates import Candidate, rank, summary
@@ -183,10 +184,8 @@ def _broken_promise(start: Draft, action: Action, effect: Measured) -> str | Non
             continue
         allowed = obligation.absolute + obligation.relative * max(abs(found.low), abs(found.high))
         if not output.max_abs_error <= allowed:
-            return (
-                f"It did not keep its promise: {output.output} moved by {output.max_abs_error:.3g}, "
-                f"{allowed:.3g} is allowed."
-            )
+            moved, limit = told_apart(output.max_abs_error, allowed)
+            return f"It did not keep its promise: {output.output} moved by {moved}, {limit} is allowed."
     return None
 
 
@@ -319,13 +318,14 @@ def _warnings(objective: Objective, best: Candidate, baseline: Estimate, calibra
     share = total.typical / unoptimised.typical
     target = objective.target_latency_ms
     if target is not None and total.typical > 1000 * target:
+        found, limit = told_apart(total.typical / 1000, target, ".3g", "g")
         warnings.append(
-            f"The target of {target:g} ms is not met: {total.typical / 1000:.3g} ms are predicted. This is the nearest "
-            "plan; splitting it further would add launches, not speed."
+            f"The target of {limit} ms is not met: {found} ms are predicted. This is the nearest plan; splitting it "
+            "further would add launches, not speed."
         )
     if target is None and share > DEFAULT_TARGET[1]:
+        found, limit = told_apart(share, DEFAULT_TARGET[1], ".0%")
         warnings.append(
-            f"{share:.0%} of the unoptimised model's time is predicted; "
-            f"{DEFAULT_TARGET[0]:.0%} to {DEFAULT_TARGET[1]:.0%} was the goal."
+            f"{found} of the unoptimised model's time is predicted; {DEFAULT_TARGET[0]:.0%} to {limit} was the goal."
         )
     return tuple(warnings)

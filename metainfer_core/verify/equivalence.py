@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from metainfer_core.figures import told_apart
 from metainfer_core.values import Value
 from metainfer_core.verify.samples import Outputs
 
@@ -60,5 +61,6 @@ def _distance(
         worst = max(worst, float(error))
     share = worst / allowed if allowed else (0.0 if worst == 0 else None)
     holds = worst <= allowed
-    reason = "" if holds else f"The outputs differ by {worst:.3g}; {allowed:.3g} is allowed."
+    found, limit = told_apart(worst, allowed)
+    reason = "" if holds else f"The outputs differ by {found}; {limit} is allowed."
     return Distance(output=name, max_abs_error=worst, allowed=allowed, share=share, holds=holds, reason=reason)

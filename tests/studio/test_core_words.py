@@ -22,6 +22,15 @@ HOLE = re.compile(r"\{\d(?::words)?\}")
             "以 INT8 在 npu 上计算 Conv_1、Relu_2：权重逐输出通道缩放，激活值对称量化。",
         ),
         ("Somebody else's words.", "Somebody else's words."),
+        (
+            "Every tensor lies in sram alone: if less of it is free on the device than the spec says, the "
+            "program cannot run.",
+            "所有张量都只放在 sram 中：若设备上的空闲空间比规格所述少，程序将无法运行。",
+        ),
+        (
+            "int8 on npu, weights by tensor, asymmetric, cut ranges, activations by tensor",
+            "npu 上的 int8，权重逐张量，非对称，截断范围，激活值逐张量",
+        ),
     ],
 )
 def test_a_sentence_is_read_in_chinese_with_its_names_and_numbers(english: str, chinese: str) -> None:

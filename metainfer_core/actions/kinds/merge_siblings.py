@@ -26,6 +26,7 @@ from metainfer_core.actions.rewiring import (
     take_over,
 )
 from metainfer_core.actions.units import NoUnit, cores_used, describe, home, limits_against, unit_for
+from metainfer_core.figures import told_apart
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -315,9 +316,10 @@ def _gain(spec: HardwareSpec, members: Sequence[ir.Node]) -> Gain | str:
     copies = sum(2 * out * width / delivered.nominal * 1e6 + launch for out in written)
     after = call(sum(counts), read + (sum(weights) + sum(written)) * width) + copies
     if after >= before:
+        merged, apart = told_apart(after, before)
         return (
-            f"Merged, {len(members)} layers and the copies of the Split take {after:.3g} µs on {name}; "
-            f"on their own they take {before:.3g} µs: it does not pay."
+            f"Merged, {len(members)} layers and the copies of the Split take {merged} µs on {name}; "
+            f"on their own they take {apart} µs: it does not pay."
         )
     return Gain(before, after, f"memories.{memory}.bandwidth_gbps", name)
 

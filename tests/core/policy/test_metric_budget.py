@@ -33,9 +33,13 @@ def test_the_metric_decides_and_decibels_do_not() -> None:
     (sentence,) = shortfalls(ACCURACY, effect(0.8981))
     assert sentence == (
         "accuracy 0.8981, -0.0019 against the unchanged model (95 % interval -0.0100 to +0.0100, 1000 samples); "
-        "the budget is 0.20% of 0.9000."
+        "it got worse by 0.0019, the budget is 0.0018, 0.20% of 0.9000."
     )
+    (close,) = shortfalls(ACCURACY, effect(0.898199))
+    assert close.endswith("it got worse by 0.001801, the budget is 0.001800, 0.20% of 0.9000.")
     assert shortfalls(Objective(), effect(0.9)) == ("y has 5.0 dB; the budget is 20 dB.",)
+    assert shortfalls(Objective(), effect(0.9, sqnr_db=19.98)) == ("y has 19.98 dB; the budget is 20 dB.",)
+    assert shortfalls(Objective(), effect(0.9, sqnr_db=20.0)) == ()
     assert shortfalls(ACCURACY, effect(0.95, not_finite=3)) == ("3 elements of y are no longer numbers.",)
 
 
