@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Alternative, Reason
-from metainfer_core.actions.quantize_dequantize import pair_of
+from metainfer_core.actions.quantize_dequantize import pairs_of
 from metainfer_core.actions.rewiring import array_of, followers, name_of, readers
 from metainfer_core.actions.scales import HIGHEST, LOWEST, QUIET_CHANNEL, Affine, usable
 from metainfer_core.actions.units import granularities, says_of_granularity
@@ -55,9 +55,8 @@ def is_depthwise(node: ir.Node) -> bool:
 
 def reading(value: ir.Value) -> tuple[ir.Node, ...]:
     """The nodes that compute with a tensor, through its pair where one stands on it."""
-    pair = pair_of(value)
-    near = (one for one in readers(value) if one.op_type != "QuantizeLinear")
-    return (*near, *(readers(pair.outputs[0]) if pair is not None else ()))
+    forms = (value, *(pair.outputs[0] for pair in pairs_of(value)))
+    return tuple(one for form in forms for one in readers(form) if one.op_type != "QuantizeLinear")
 
 
 def by_depthwise_alone(value: ir.Value) -> bool:

@@ -8,11 +8,10 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.integer_operators import IntegerForm
-from metainfer_core.actions.quantize_dequantize import pair_of, raw
+from metainfer_core.actions.quantize_dequantize import pair_in, raw
 from metainfer_core.actions.rewiring import KEEP_FLOAT, array_of, name_of, numbers_of
 from metainfer_core.actions.scales import (
     HIGHEST,
-    STEPS,
     accumulator_bits,
     activation_scale,
     bias_codes,
@@ -100,14 +99,14 @@ def sensitivity_against(spec: HardwareSpec, nodes: Sequence[ir.Node]) -> str | N
     return None
 
 
-def ranges_against(values: Sequence[ir.Value], ranges: Ranges, zero_point_clip: bool) -> str | None:
+def ranges_against(values: Sequence[ir.Value], ranges: Ranges, zero_point_clip: bool, bits: int = 8) -> str | None:
     """Each tensor's range is known, and holds 0 (or is widened to it by zero_point_clip)."""
     for value in values:
         name = name_of(value)
-        if pair_of(value) is not None:
+        if pair_in(value, bits) is not None:
             continue
         if name not in ranges:
-            return f"The range of {name} is not known: INT8 needs calibration data that reaches it."
+            return f"The range of {name} is not known: INT{bits} needs calibration data that reaches it."
         low, high = ranges[name]
         if low > high:
             return f"The range of {name} is empty: {low:g} is above {high:g}."
@@ -121,10 +120,12 @@ def ranges_against(values: Sequence[ir.Value], ranges: Ranges, zero_point_clip: 
     return None
 
 
-def concat_against(node: ir.Node, outputs: Sequence[ir.Value], ranges: Ranges, symmetric: bool) -> str | None:
+def concat_against(
+    node: ir.Node, outputs: Sequence[ir.Value], ranges: Ranges, symmetric: bool, bits: int = 8
+) -> str | None:
     """One scale must leave each branch of a Concat enough codes."""
     low, high = ranges.get(name_of(outputs[0]), (0.0, 0.0))
-    scale = float(activation_scale(low, high, symmetric).scale)
+    scale = float(activation_scale(low, high, symmetric).scale) / (1 << (bits - 8))
     for value in node.inputs:
         array = array_of(value)
         name = name_of(raw(value)) if value is not None else ""
@@ -138,7 +139,7 @@ def concat_against(node: ir.Node, outputs: Sequence[ir.Value], ranges: Ranges, s
         if 0 < codes < MIN_CODES:
             return (
                 f"{node.name} gives all of its inputs one scale: {name} spans {branch[0]:g} to {branch[1]:g} of "
-                f"{low:g} to {high:g} and would keep {codes:.1f} of {STEPS + 1} codes."
+                f"{low:g} to {high:g} and would keep {codes:.1f} of {1 << bits} codes."
             )
     return None
 

@@ -1,20 +1,55 @@
-"""QuantizeLinear and DequantizeLinear in a graph: one pair a tensor, shared by all who read it."""
+"""QuantizeLinear and DequantizeLinear in a graph: one pair a tensor and width, shared by all who read it.
+
+Where a tensor is read in 8 and in 16 bits, the pairs stand one behind the other: first the width that its maker gives
+it (of a float tensor: the wider one), then the other. So each tensor has one form that all others are made from.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.rewiring import FROM, FUSED_WITH, KEEP_FLOAT, add_constant, numbers_of, readers
+from metainfer_core.actions.rewiring import (
+    FROM,
+    FUSED_WITH,
+    KEEP_FLOAT,
+    add_constant,
+    numbers_of,
+    readers,
+    set_input,
+)
 from metainfer_core.actions.scales import Affine
+
+ELEMENTS = {8: (np.int8, ir.DataType.INT8), 16: (np.int16, ir.DataType.INT16)}
+"""Bits of an activation's codes to their type in numpy and in ONNX."""
 
 
 def pair_of(value: ir.Value) -> ir.Node | None:
-    """The DequantizeLinear of the pair that stands on a tensor, if one does."""
+    """The DequantizeLinear of the first pair that stands on a tensor, if one does."""
     for reader in readers(value):
         if reader.op_type == "QuantizeLinear" and reader.inputs[0] is value:
             return readers(reader.outputs[0])[0]
     return None
+
+
+def pairs_of(value: ir.Value) -> tuple[ir.Node, ...]:
+    """The DequantizeLinears of all pairs on a tensor, from the first to the last."""
+    found: list[ir.Node] = []
+    while (pair := pair_of(value)) is not None:
+        found.append(pair)
+        value = pair.outputs[0]
+    return tuple(found)
+
+
+def pair_in(value: ir.Value, bits: int) -> ir.Node | None:
+    """The DequantizeLinear through which a tensor is read in so many bits, if it is."""
+    return next((pair for pair in pairs_of(value) if bits_of(pair) == bits), None)
+
+
+def bits_of(dequantize: ir.Node) -> int:
+    """Bits of the codes that a pair makes."""
+    codes = dequantize.inputs[0]
+    return 16 if codes is not None and codes.dtype == ir.DataType.INT16 else 8
 
 
 def raw(value: ir.Value) -> ir.Value:
@@ -23,7 +58,7 @@ def raw(value: ir.Value) -> ir.Value:
     if producer is None or producer.op_type != "DequantizeLinear" or producer.inputs[0] is None:
         return value
     quantize = producer.inputs[0].producer()
-    return quantize.inputs[0] if quantize is not None and quantize.inputs[0] is not None else value
+    return raw(quantize.inputs[0]) if quantize is not None and quantize.inputs[0] is not None else value
 
 
 def computes_on_integers(node: ir.Node) -> bool:
@@ -56,13 +91,42 @@ def parameters_of(dequantize: ir.Node) -> Affine:
     )
 
 
-def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> ir.Value:
-    """The dequantized form of a tensor: of the pair that stands already, else of a new one. Rewires nobody."""
-    kind, element = (np.int8, ir.DataType.INT8) if bits == 8 else (np.int16, ir.DataType.INT16)
-    existing = pair_of(value)
-    if existing is not None:
-        return existing.outputs[0]
-    name = str(value.name)
+def read_in(model: ir.Model, target: ir.Node, index: int, affine: Affine, bits: int = 8) -> None:
+    """Makes an input of the node the dequantized form in so many bits of what it reads."""
+    value = target.inputs[index]
+    if value is None:
+        return
+    whole = raw(value)
+    known = pair_in(whole, bits)
+    if known is None:
+        pairs, maker = pairs_of(whole), whole.producer()
+        is_last = bool(pairs) and (bits == 8 or (maker is not None and computes_on_integers(maker)))
+        known = _new_pair(model, pairs[-1].outputs[0] if is_last else whole, affine, target, bits)
+    set_input(target, index, known.outputs[0])
+
+
+def quantize_output(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> None:
+    """All who read the tensor, and the caller of the model, get its dequantized form."""
+    first = pair_of(value)
+    if first is None or bits_of(first) != bits:
+        first = _new_pair(model, value, affine, asked_by, bits)
+    real = first.outputs[0]
+    for use in tuple(value.uses()):
+        if not (use.node.op_type == "QuantizeLinear" and use.idx == 0):
+            use.node.replace_input_with(use.idx, real)
+    if value.is_graph_output():
+        name = value.name
+        model.graph.outputs[list(model.graph.outputs).index(value)] = real
+        value.name = f"{name}.raw"
+        real.name = name
+
+
+def _new_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int) -> ir.Node:
+    """The DequantizeLinear of a pair right behind a tensor, before all that stood there. Rewires no reader."""
+    kind, element = ELEMENTS[bits]
+    behind, producer = [use.node for use in value.uses() if use.node.op_type == "QuantizeLinear"], value.producer()
+    is_second = bool(behind) or raw(value) is not value
+    name = f"{value.name}.int{bits}" if is_second else str(value.name)
     scale = add_constant(model, f"{name}.scale", np.asarray(affine.scale, dtype=np.float32))
     zero_point = add_constant(model, f"{name}.zero_point", np.full(affine.scale.shape, affine.zero_point, dtype=kind))
     attributes = {"axis": 1} if affine.scale.ndim else {}
@@ -81,25 +145,13 @@ def insert_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.N
         "DequantizeLinear", [integer, scale, zero_point], attributes, outputs=[real], name=f"{name}.dequantize",
         metadata_props={**origin},  # its own: marks on one are not on the other
     )  # fmt: skip
-    producer = value.producer()
     if producer is not None:
         model.graph.insert_after(producer, [quantize, dequantize])
     else:
         model.graph.insert_before(model.graph[0], [quantize, dequantize])
-    return real
-
-
-def quantize_output(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Node, bits: int = 8) -> None:
-    """All who read the tensor, and the caller of the model, get its dequantized form."""
-    real = insert_pair(model, value, affine, asked_by, bits)
-    for use in tuple(value.uses()):
-        if not (use.node.op_type == "QuantizeLinear" and use.idx == 0):
-            use.node.replace_input_with(use.idx, real)
-    if value.is_graph_output():
-        name = value.name
-        model.graph.outputs[list(model.graph.outputs).index(value)] = real
-        value.name = f"{name}.raw"
-        real.name = name
+    for other in behind:
+        other.replace_input_with(0, real)
+    return dequantize
 
 
 def quantized_constant(

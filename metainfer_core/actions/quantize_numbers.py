@@ -20,7 +20,7 @@ from metainfer_core.actions.channel_activations import (
     unrounded_against,
 )
 from metainfer_core.actions.integer_operators import IntegerForm, range_of
-from metainfer_core.actions.quantize_dequantize import pair_of, parameters_of, raw
+from metainfer_core.actions.quantize_dequantize import pair_in, parameters_of, raw
 from metainfer_core.actions.rewiring import data_of, followers, name_of, numbers_of
 from metainfer_core.actions.scales import Affine, activation_scale
 from metainfer_core.actions.units import NoUnit
@@ -65,7 +65,7 @@ def affine_of(params: QuantizeParams, value: ir.Value) -> Affine:
 def input_scale(params: QuantizeParams, target: ir.Node, form: IntegerForm) -> np.float32 | np.ndarray:
     """Scale of what the layer reads, for all of its outputs or for each: of the pair on it, else of its range."""
     source = raw(data_of(target))
-    pair = pair_of(source)
+    pair = pair_in(source, 8)
     affine = parameters_of(pair) if pair is not None else affine_of(params, source)
     return affine.for_outputs(numbers_of(target.inputs[1]).shape[form.weight_axis or 0])
 
@@ -133,7 +133,7 @@ def channel_ranges_of(
 
 def _has_one_scale(value: ir.Value) -> bool:
     """Whether another action gave the tensor one scale already."""
-    pair = pair_of(value)
+    pair = pair_in(value, 8)
     return pair is not None and not parameters_of(pair).scale.ndim
 
 

@@ -9,19 +9,20 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
+WIDE_LAW = "real = scale * (integer - zero_point), products summed in 64 bits (Jacob et al. 2018, section 2)"
 BY_TENSOR_CHOSEN = "The candidate with one scale for each tensor was chosen for the whole model."
 """Why weights are not scaled by channel where the unit could."""
 
 
 def why(
-    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, calibration: Calibration | None
+    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, calibration: Calibration | None, integers: str = "int8"
 ) -> tuple[Reason, ...]:
     """The argument for a quantize action: the unit, how it scales weights, what a moved value keeps, the data."""
     reasons = []
     if isinstance(unit, str):
         field = f"compute_units.{unit}.data_types"
-        value = describe(spec, field)
-        reasons.append(Reason(claim=f"{unit} computes in int8.", spec_field=field, spec_value=value, law=LAW))
+        value, law = describe(spec, field), LAW if integers == "int8" else WIDE_LAW
+        reasons.append(Reason(claim=f"{unit} computes in {integers}.", spec_field=field, spec_value=value, law=law))
         if form.role == "weighted":
             allowed, field = granularities(spec, unit)
             told = describe(spec, field)
@@ -40,9 +41,16 @@ def why(
     return tuple(reasons)
 
 
-def alternatives(spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str) -> tuple[Alternative, ...]:
-    """What was turned down in favour of INT8 with this scheme."""
+def alternatives(
+    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str, too_coarse: Reason | None = None
+) -> tuple[Alternative, ...]:
+    """What was turned down in favour of integers with this scheme; `too_coarse`: why INT8 was, for INT16."""
     rejected = [Alternative(option="float32", reason="It moves four times the bytes and has no faster arithmetic.")]
+    if too_coarse is not None:
+        rejected = [
+            Alternative(option="INT8", reason=too_coarse.claim),
+            Alternative(option="float32", reason="It moves twice the bytes of INT16."),
+        ]
     if isinstance(unit, str) and form.role == "weighted":
         if scheme == "channel_wise":
             reason = "One scale for all channels rounds those with small weights more coarsely, at the same speed."

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.layer_inputs import LAYERS, as_matrix
-from metainfer_core.actions.quantize_dequantize import computes_on_integers, parameters_of
+from metainfer_core.actions.quantize_dequantize import bits_of, computes_on_integers, parameters_of
 from metainfer_core.actions.rewiring import UNIT, add_constant, array_of, nodes_by_id, numbers_of
 from metainfer_core.actions.scales import HIGHEST, LOWEST, Affine, accumulator_bits, pair_bits
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -77,6 +77,8 @@ def quantized_layer(model: ir.Model, node_id: str) -> QuantizedLayer | str:
     weight = _dequantized(found.inputs[1])
     if feeding is None or weight is None:
         return f"{node_id} does not read a quantized input and a quantized weight."
+    if bits_of(feeding) == 16:
+        return f"{node_id} reads 16-bit activations: only what 8-bit ones lose is mended."
     codes, scales = weight
     if codes.dtype != np.int8:
         return f"The weight of {node_id} is kept as {codes.dtype}, not as int8."

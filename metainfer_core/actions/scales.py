@@ -60,10 +60,10 @@ def weight_scales(
 
 
 def weight_codes(weight: np.ndarray, scales: np.ndarray, axis: int | None, highest: int = HIGHEST) -> np.ndarray:
-    """Int8 codes of a constant, -`highest`..`highest`, rounded half to even as QuantizeLinear does."""
+    """Codes of a constant, -`highest`..`highest`, rounded half to even as QuantizeLinear does: int8, or int16 above."""
     shape = [-1 if i == axis else 1 for i in range(weight.ndim)] if axis is not None else [1] * weight.ndim
     codes = np.rint(weight.astype(np.float64) / scales.astype(np.float64).reshape(shape))
-    return np.clip(codes, -highest, highest).astype(np.int8)
+    return np.clip(codes, -highest, highest).astype(np.int8 if highest <= HIGHEST else np.int16)
 
 
 def bias_floor(bias: np.ndarray | None, input_scale: np.float32 | np.ndarray, axis: int | None) -> np.ndarray | float:

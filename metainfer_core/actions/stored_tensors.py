@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from metainfer_core.actions.quantize_dequantize import computes_on_integers, pair_of
+from metainfer_core.actions.quantize_dequantize import bits_of, computes_on_integers, pair_of, pairs_of
 from metainfer_core.actions.rewiring import FUSED_WITH, UNIT, array_of, readers
 from metainfer_core.graph.shapes import static_shape
 
@@ -63,8 +63,8 @@ def bytes_shared(value: ir.Value) -> tuple[ir.Value, ...]:
     found: list[ir.Value] = []
     for tensor in (value, *_views(value)):
         found.append(tensor)
-        pair = pair_of(tensor)
-        found += [form for form in (*pair.inputs[:1], *pair.outputs) if form is not None] if pair is not None else []
+        for pair in pairs_of(tensor):
+            found += [form for form in (*pair.inputs[:1], *pair.outputs) if form is not None]
     return tuple(found)
 
 
@@ -88,9 +88,8 @@ def _views(value: ir.Value) -> list[ir.Value]:
 
 
 def _forms(value: ir.Value) -> tuple[ir.Value, ...]:
-    """A tensor as its readers see it: as it is, and dequantized where a pair stands on it."""
-    pair = pair_of(value)
-    return (value, pair.outputs[0]) if pair is not None else (value,)
+    """A tensor as its readers see it: as it is, and dequantized where pairs stand on it."""
+    return (value, *(pair.outputs[0] for pair in pairs_of(value)))
 
 
 def _is_stored(value: ir.Value) -> bool:
@@ -126,16 +125,16 @@ def _stored(order: dict[ir.Node, int], value: ir.Value, end: int) -> Stored:
 
 
 def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
-    """Int8 where the node that makes it computes on integers; both forms where it is stored as float32, too."""
+    """Its codes where the node that makes it computes on integers; all forms where it is stored in several."""
     count = 1
     for extent in static_shape(value) or (0,):
         count *= extent
     width = math.ceil(value.dtype.itemsize) if value.dtype is not None else 4
-    pair = pair_of(value)
-    if pair is None:
+    pairs = pairs_of(value)
+    if not pairs:
         return count * width
     whole = producer is not None and computes_on_integers(producer)
     only_converted = all(reader.op_type == "QuantizeLinear" for reader in readers(value))
-    real = 0 if whole and only_converted and not pair.outputs[0].is_graph_output() else width
-    codes = pair.inputs[0].dtype if pair.inputs[0] is not None else None
-    return count * ((2 if codes == ir.DataType.INT16 else 1) + real)
+    leaves = any(pair.outputs[0].is_graph_output() for pair in pairs)
+    real = 0 if whole and only_converted and not leaves else width
+    return count * (sum(bits_of(pair) for pair in pairs) // 8 + real)

@@ -1,15 +1,27 @@
-"""INT16 activations with INT8 weights: the laws of one layer, and its rewrite. Zero points are 0, sums are wider."""
+"""INT16 activations: the laws of one node, and its rewrite. Weights have 8 bits, zero points are 0, sums are wider."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.actions.integer_laws import Ranges, bits_against, granularity_against, sensitivity_against
+from metainfer_core.actions.integer_laws import (
+    Ranges,
+    bits_against,
+    concat_against,
+    granularity_against,
+    ranges_against,
+    sensitivity_against,
+)
 from metainfer_core.actions.integer_operators import IntegerForm
-from metainfer_core.actions.quantize_dequantize import insert_pair, pair_of, quantize_output, quantized_constant, raw
+from metainfer_core.actions.quantize_dequantize import (
+    pair_in,
+    parameters_of,
+    quantize_output,
+    quantized_constant,
+    raw,
+    read_in,
+)
 from metainfer_core.actions.rewiring import array_of, data_of, followers, name_of, numbers_of, set_input
 from metainfer_core.actions.scales import Affine, usable, weight_codes, weight_scales
 from metainfer_core.actions.units import NoUnit, limits_against, unit_for
@@ -17,6 +29,13 @@ from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.lowering.int16 import ACCUMULATOR_BITS, HIGHEST, LOWEST
 from metainfer_core.numerics.saturation import bits_needed, greatest_sum
 from metainfer_core.spec.hardware_spec import HardwareSpec
+
+MOVING = (
+    *("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Slice", "Split"),
+    *("DepthToSpace", "SpaceToDepth", "Pad", "Gather"),
+)
+OPERATORS = (*("Conv", "Gemm", "MatMul"), *("Add", "Sub", "Mul", "Concat"), *MOVING, *sorted(CLAMPS))
+"""Operators with kernels on 16-bit activations."""
 
 
 def wide_scale(low: float, high: float) -> Affine:
@@ -38,8 +57,8 @@ def wide_against(
     reason = sensitivity_against(spec, group) or bits_against(spec, unit_name, 16)
     if reason is not None:
         return reason
-    if form.role != "weighted":
-        return f"INT16 kernels exist for Conv, Gemm and MatMul with constant weights, not for {target.op_type}."
+    if target.op_type not in OPERATORS:
+        return f"INT16 kernels exist for {', '.join(OPERATORS)}, not for {target.op_type}."
     if not all(member.op_type in CLAMPS for member in group[1:]):
         return f"The INT16 kernel of {target.name} applies clamps alone, not {group[1].op_type}."
     if not symmetric:
@@ -48,22 +67,24 @@ def wide_against(
     if isinstance(unit, NoUnit):
         return unit.reason
     outside = next((found for member in group if (found := limits_against(spec, unit, member, "int16"))), None)
-    return (
-        outside
-        or granularity_against(spec, unit, scheme)
-        or _ranges_against((raw(data_of(target)), group[-1].outputs[0]), ranges)
-        or _accumulator_against(spec, unit, target, form, scheme, ranges)
-    )
+    inputs, outputs = _inputs(target, form), _outputs(target)
+    reason = outside or ranges_against((*inputs, *outputs), ranges, True, bits=16)
+    if reason is None and form.role == "concat":
+        return concat_against(target, outputs, ranges, True, bits=16)
+    if reason is None and form.role == "weighted":
+        return granularity_against(spec, unit, scheme) or _accumulator_against(spec, unit, target, form, scheme, ranges)
+    return reason
 
 
-def _ranges_against(values: Sequence[ir.Value], ranges: Ranges) -> str | None:
-    for value in values:
-        pair = pair_of(value)
-        if pair is not None and pair.inputs[0] is not None and pair.inputs[0].dtype != ir.DataType.INT16:
-            return f"{name_of(value)} is stored in 8 bits by an earlier action, so 16 bits would begin too late."
-        if pair is None and name_of(value) not in ranges:
-            return f"The range of {name_of(value)} is not known: INT16 needs calibration data that reaches it."
-    return None
+def _inputs(target: ir.Node, form: IntegerForm) -> tuple[ir.Value, ...]:
+    """The tensors that the node reads in 16 bits, without their pairs."""
+    return tuple(raw(value) for value in (target.inputs[index] for index in form.activations) if value is not None)
+
+
+def _outputs(target: ir.Node) -> tuple[ir.Value, ...]:
+    """The tensors that the node's kernel stores."""
+    last = (target, *followers(target))[-1]
+    return tuple(value for value in last.outputs if value.uses() or value.is_graph_output())
 
 
 def _accumulator_against(
@@ -79,7 +100,7 @@ def _accumulator_against(
     needed = bits_needed(greatest_sum(np.moveaxis(codes, form.weight_axis or 0, 0), None, LOWEST, HIGHEST))
     bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
     if bias is not None:
-        pair = pair_of(raw(data_of(target)))
+        pair = pair_in(raw(data_of(target)), 16)
         scale = (
             float(numbers_of(pair.inputs[1]))
             if pair is not None
@@ -101,14 +122,25 @@ def _weight(target: ir.Node, form: IntegerForm, scheme: str) -> tuple[np.ndarray
 
 
 def wide_rewrite(model: ir.Model, target: ir.Node, form: IntegerForm, scheme: str, ranges: Ranges) -> None:
-    """Puts INT16 pairs around the layer and INT8 codes in the place of its weights; a bias stays as it is."""
-    value = target.inputs[0]
-    assert value is not None
-    if raw(value) is value:
-        set_input(target, 0, insert_pair(model, value, wide_scale(*ranges[name_of(value)]), target, bits=16))
-    codes, scales = _weight(target, form, scheme)
-    axis = form.weight_axis if scheme == "channel_wise" else None
-    set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
-    result = (target, *followers(target))[-1].outputs[0]
-    span = ranges.get(name_of(result), (0.0, 0.0))
-    quantize_output(model, result, wide_scale(*span), target, bits=16)
+    """Puts INT16 pairs around the node and codes in the place of its constants; a layer's bias stays as it is."""
+
+    def affine(value: ir.Value) -> Affine:
+        return wide_scale(*ranges.get(name_of(value), (0.0, 0.0)))
+
+    for index in form.activations:
+        value = target.inputs[index]
+        assert value is not None
+        read_in(model, target, index, affine(raw(value)), bits=16)
+    if form.role == "weighted":
+        codes, scales = _weight(target, form, scheme)
+        axis = form.weight_axis if scheme == "channel_wise" else None
+        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
+    for index in form.constants:
+        array = numbers_of(target.inputs[index])
+        scales = weight_scales(array, None, highest=HIGHEST)
+        codes = weight_codes(array, scales, None, HIGHEST)
+        name = f"{target.name}.input_{index}"
+        set_input(target, index, quantized_constant(model, name, codes, scales, None, target))
+    moved = pair_in(raw(data_of(target)), 16) if form.role == "same_scale" else None
+    for result in _outputs(target):
+        quantize_output(model, result, parameters_of(moved) if moved is not None else affine(result), target, bits=16)

@@ -18,7 +18,7 @@ from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, Re
 from metainfer_core.verify.report import Difference
 from metainfer_core.verify.unstaged import unstaged
 
-CONVERSIONS = ("quantize", "dequantize", "requantize", "narrow", "widen")
+CONVERSIONS = ("quantize", "dequantize", "narrow", "widen", "rescale_int8_", "rescale_int16_int8")
 """Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes", "merge_siblings")

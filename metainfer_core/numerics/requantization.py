@@ -17,6 +17,8 @@ MAX_SHIFT = 62
 KNEE, HIGHEST_16 = 1 << 14, (1 << 15) - 1
 ADD_BITS = 21
 """Bits of the greater multiplier of an integer addition: 255 * 2^21 * 2 and the rounding term stay below 2^31."""
+WIDE_ADD_BITS = 30
+"""The same for 16-bit codes, which are added in 64 bits."""
 
 
 def exact(number: np.floating | float) -> Fraction:
@@ -60,18 +62,23 @@ def hard_swish_knee(greatest: Fraction) -> int:
     return found
 
 
-def add_multipliers(left: Fraction, right: Fraction) -> tuple[int, int, int]:
-    """Multipliers of both sides and their common shift, for add_int8."""
-    shift = ADD_BITS - _exponent(max(abs(left), abs(right)))
-    if not 1 <= shift <= 30:
-        if shift < 1:
-            raise UnsupportedError(
-                f"A ratio of scales is {float(max(abs(left), abs(right))):.3g}.",
-                "An integer addition scales by less than 2^20.",
-                "Calibrate again: a scale is far too small.",
-            )
-        shift = 30
-    limit = (1 << ADD_BITS) - 1
+def add_multipliers(left: Fraction, right: Fraction, bits: int = ADD_BITS, most: int = 30) -> tuple[int, int, int]:
+    """Multipliers of both sides and their common shift, for an integer addition.
+
+    Args:
+        left: Factor of the left side.
+        right: Factor of the right side; negative for a difference.
+        bits: Of the greater multiplier.
+        most: Greatest shift that the kernel has.
+    """
+    shift = bits - _exponent(max(abs(left), abs(right)))
+    if shift < 1:
+        raise UnsupportedError(
+            f"A ratio of scales is {float(max(abs(left), abs(right))):.3g}.",
+            f"An integer addition scales by less than 2^{bits - 1}.",
+            "Calibrate again: a scale is far too small.",
+        )
+    shift, limit = min(shift, most), (1 << bits) - 1
     scale = Fraction(2) ** shift
     a, b = (max(-limit, min(limit, round(side * scale))) for side in (left, right))
     return a, b, shift

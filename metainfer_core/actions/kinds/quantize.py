@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Refusal, RiskFacts
+from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.channel_activations import (
     FINER_ALTERNATIVES,
     channels_of_activation_against,
@@ -26,12 +26,12 @@ from metainfer_core.actions.integer_laws import (
 )
 from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import (
-    insert_pair,
-    pair_of,
+    pair_in,
     parameters_of,
     quantize_output,
     quantized_constant,
     raw,
+    read_in,
 )
 from metainfer_core.actions.quantize_numbers import (
     QuantizeParams,
@@ -71,15 +71,18 @@ from metainfer_core.actions.wide_integers import wide_against, wide_rewrite
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
+WIDE: Mapping[str, object] = {"bit_width": 16, "symmetric": True}
+"""Parameters of 16-bit activations."""
 WEIGHT_BITS_OF_PAIRS = 7
 """Two products of a code up to 255 and a weight up to 63 sum to 32,130, which 16 bits hold."""
 
 
 class Quantize(ActionKind):
-    """Computes a node, and what is fused with it, on 8-bit integers, or a layer with weights on 16-bit activations.
+    """Computes a node, and what is fused with it, on 8-bit integers, or on 16-bit activations and 8-bit weights.
 
     Weights are constants of int8 with zero point 0; activations get a scale and a zero point from the range that
     calibration data gave. Where the node that makes a tensor is quantized, its action decides the tensor's scale.
+    Where 8-bit and 16-bit nodes meet, codes are rescaled from one width to the other.
     """
 
     name = "quantize"
@@ -87,9 +90,15 @@ class Quantize(ActionKind):
     risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=True)
     Params = QuantizeParams
 
-    def __init__(self, preferred: Mapping[str, object] | None = None) -> None:
-        """A kind that proposes with other parameters than the usual ones, such as `{"symmetric": True}`."""
+    def __init__(self, preferred: Mapping[str, object] | None = None, wide: Mapping[str, Reason] | None = None) -> None:
+        """A kind that proposes with other parameters than the usual ones, such as `{"symmetric": True}`.
+
+        Args:
+            preferred: Parameters of its actions.
+            wide: Nodes that get 16-bit activations instead, each with the reason.
+        """
         self.preferred = dict(preferred or {})
+        self.wide = dict(wide or {})
 
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
@@ -179,8 +188,7 @@ class Quantize(ActionKind):
         for index in form.activations:
             value = target.inputs[index]
             assert value is not None
-            if raw(value) is value:
-                set_input(target, index, insert_pair(model, value, affine_of(params, value), target))
+            read_in(model, target, index, affine_of(params, raw(value)), 8)
         if form.role == "weighted":
             self._quantize_weight(model, params, target, form)
         for index in form.constants:
@@ -193,8 +201,7 @@ class Quantize(ActionKind):
         for value in outputs:
             affine = affine_of(params, value)
             if form.role == "same_scale":
-                source = raw(data_of(target))
-                pair = pair_of(source)
+                pair = pair_in(raw(data_of(target)), 8)
                 affine = parameters_of(pair) if pair is not None else affine
             quantize_output(model, value, affine, target)
         self._mark(params, target)
@@ -230,10 +237,13 @@ class Quantize(ActionKind):
         of_one_scale: Collection[str],
     ) -> Action:
         target = group[0]
-        wanted = self.preferred.get("target_hw")
+        reason = self.wide.get(str(target.name))
+        preferred = self.preferred if reason is None else WIDE
+        wanted = preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
-        is_wide = self.preferred.get("bit_width") == 16
-        unit = unit_for(spec, target.op_type, "int16" if is_wide else "int8", at=at)
+        is_wide = preferred.get("bit_width") == 16
+        integers = "int16" if is_wide else "int8"
+        unit = unit_for(spec, target.op_type, integers, at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
         ranges = ranges_of(group, form, calibration) if calibration else {}
@@ -242,8 +252,8 @@ class Quantize(ActionKind):
             "scheme": scheme,
             "symmetric": False,
             "ranges": ranges,
-            **finer(spec, unit, group, form, calibration, self.preferred, of_one_scale),
-            **self.preferred,
+            **finer(spec, unit, group, form, calibration, preferred, of_one_scale),
+            **preferred,
         }
         narrow = None
         if isinstance(unit, str):
@@ -254,10 +264,14 @@ class Quantize(ActionKind):
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
-            why=(*why(spec, unit, form, calibration), *why_finer(params, ranges)),
-            constraint=f"{unit} computes in int8 and runs {target.op_type}." if isinstance(unit, str) else "",
+            why=(
+                *((reason,) if reason is not None else ()),
+                *why(spec, unit, form, calibration, integers),
+                *why_finer(params, ranges),
+            ),
+            constraint=f"{unit} computes in {integers} and runs {target.op_type}." if isinstance(unit, str) else "",
             alternatives=(
-                *alternatives(spec, unit, form, str(params["scheme"])),
+                *alternatives(spec, unit, form, str(params["scheme"]), reason if is_wide else None),
                 *(FINER_ALTERNATIVES[name] for name in FINER_ALTERNATIVES if name in params),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),
@@ -306,7 +320,7 @@ class Quantize(ActionKind):
         """Each tensor that has, or is to have, a scale a channel, against the laws of these."""
         inputs, outputs = activation_inputs(target, form), stored_outputs(target, params.fused_input_bits)
         for value in inputs:
-            pair = pair_of(value)
+            pair = pair_in(value, 8)
             if pair is not None and parameters_of(pair).scale.ndim and not is_depthwise(target):
                 return f"{name_of(value)} has a scale a channel, which {target.name} ({target.op_type}) cannot read."
         if params.activation_scheme != "channel_wise":
@@ -351,7 +365,7 @@ def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, p
     if form.role != "weighted" or spec.compute_units[unit].pair_sum_bits is None:
         return None
     source = activation_inputs(target, form)[0]
-    if pair_of(source) is None and name_of(source) not in params.ranges:
+    if pair_in(source, 8) is None and name_of(source) not in params.ranges:
         return None
     scale = input_scale(params, target, form)
     return pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)

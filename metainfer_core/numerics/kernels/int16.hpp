@@ -1,4 +1,4 @@
-// 16-bit activations with 8-bit weights, summed in 64 bits. Zero points are 0.
+// 16-bit activations: layers with 8-bit weights, summed in 64 bits, and arithmetic on two tensors. Zero points are 0.
 //
 // Rounding as in requantize.hpp, once and half up, of the exact product (128 bits hold it), then saturation.
 #pragma once
@@ -75,6 +75,63 @@ MI_KERNEL void gemm_int16(const GemmParams p, const int16_t* input, const int8_t
             }
         }
     }
+}
+
+// Between 16-bit and 8-bit codes, and from one scale of 16-bit codes to another.
+struct RescaleParams {
+    int32_t count;
+    int32_t multiplier, shift;
+    int32_t input_zero_point, output_zero_point;  // of 8-bit codes; 0 of 16-bit ones
+    int32_t low, high;
+};
+
+#define MI_RESCALE(from, from_type, to, to_type)                                                               \
+    MI_KERNEL_IN_PLACE void rescale_##from##_##to(const RescaleParams p, const from_type* input, to_type* output) { \
+        for (int32_t i = 0; i < p.count; ++i) {                                                                \
+            output[i] = static_cast<to_type>(requantize(input[i] - p.input_zero_point, p.multiplier, p.shift,  \
+                                                        p.output_zero_point, p.low, p.high));                  \
+        }                                                                                                      \
+    }
+MI_RESCALE(int16, int16_t, int16, int16_t)
+MI_RESCALE(int16, int16_t, int8, int8_t)
+MI_RESCALE(int8, int8_t, int16, int16_t)
+#undef MI_RESCALE
+
+struct BinaryInt16Params {
+    int32_t rank;
+    int32_t shape[6];
+    int32_t left_step[6], right_step[6];
+    int32_t left_multiplier, right_multiplier;  // mul_int16: left_multiplier only
+    int32_t shift, low, high;
+};
+
+template <class Function>
+MI_INLINE void binary_int16(const BinaryInt16Params p, const int16_t* left, const int16_t* right, int16_t* output,
+                            Function function) {
+    const int32_t count = p.shape[p.rank - 1];
+    const int32_t left_step = p.left_step[p.rank - 1], right_step = p.right_step[p.rank - 1];
+    for_each_row(p.rank, p.shape, p.left_step, p.right_step, [&](int64_t to, int64_t from_left, int64_t from_right) {
+        for (int32_t i = 0; i < count; ++i) {
+            output[to + i] = function(left[from_left + int64_t{i} * left_step], right[from_right + int64_t{i} * right_step]);
+        }
+    });
+}
+
+// y = clamp(floor((a * left_multiplier + b * right_multiplier) / 2^shift + 1/2)): one rounding, half up. Each product is
+// below 2^46, so 64 bits hold all of it.
+MI_KERNEL_IN_PLACE void add_int16(const BinaryInt16Params p, const int16_t* left, const int16_t* right,
+                                  int16_t* output) {
+    binary_int16(p, left, right, output, [&p](int64_t a, int64_t b) {
+        const int64_t sum = a * p.left_multiplier + b * p.right_multiplier + (int64_t{1} << (p.shift - 1));
+        const int64_t value = sum >> p.shift;
+        return static_cast<int16_t>(value < p.low ? p.low : (value > p.high ? p.high : value));
+    });
+}
+MI_KERNEL_IN_PLACE void mul_int16(const BinaryInt16Params p, const int16_t* left, const int16_t* right,
+                                  int16_t* output) {
+    binary_int16(p, left, right, output, [&p](int32_t a, int32_t b) {
+        return static_cast<int16_t>(requantize(a * b, p.left_multiplier, p.shift, 0, p.low, p.high));
+    });
 }
 
 }  // namespace mi

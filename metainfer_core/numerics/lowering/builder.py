@@ -143,7 +143,19 @@ class Builder(ModelReader):
 
     def wide(self, value: ir.Value | None) -> Integers | None:
         """The int16 tensor that the value is the dequantized form of; None where it is not one."""
-        return self._wide.get(value) if value is not None and not self.keeps_float else None
+        if value is None or self.keeps_float:
+            return None
+        found = self._wide.get(value)
+        constant = self.wide_constant(value) if found is None else None
+        if constant is not None:
+            codes, scale = constant
+            quantization = Quantization(scales=(float(scale),), zero_points=(0,))
+            producer = value.producer()
+            assert producer is not None
+            assert producer.inputs[0] is not None
+            name = self.constant(str(producer.inputs[0].name), codes, quantization, is_own=True)
+            found = self._wide[value] = Integers(name, scale, 0)
+        return found
 
     def set_wide(self, value: ir.Value, integers: Integers) -> None:
         """From now on the value is known as the dequantized form of these 16-bit integers."""
@@ -245,6 +257,10 @@ class Builder(ModelReader):
         name = self.declare(name, _KINDS[array.dtype.name], array.shape, quantization, memory, is_own)
         self._tensors[name] = Tensor.model_validate({**dict(self._tensors[name]), "constant": digest})
         return name
+
+    def count(self, tensor: str) -> int:
+        """How many elements a declared tensor has."""
+        return math.prod(self._tensors[tensor].shape)
 
     def emit(
         self,

@@ -22,6 +22,7 @@ from metainfer_core.numerics.lowering.endings import (
     integer_ending,
     refuse_unfused,
 )
+from metainfer_core.numerics.lowering.int16 import wide_binary, wide_clamp
 from metainfer_core.numerics.lowering.integer_sums import integer_result, table_constant
 from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
@@ -69,6 +70,8 @@ SELU = {"alpha": 1.67326319217681884765625, "beta": 1.05070102214813232421875}
 def unary(b: Builder, node: ir.Node) -> None:
     """A function of one value; on int8 a table."""
     refuse_unfused(b, node)
+    if wide_clamp(b, node):
+        return
     value = required(node, 0)
     if node.op_type in ACTIVATIONS:
         kernel, params = activation_kernel(node), clip_params(b, node)
@@ -103,7 +106,7 @@ def binary(b: Builder, node: ir.Node) -> None:
     """An operator on two values, stretched over each other; Max, Min and Sum take more, one after the other."""
     name = BINARY[node.op_type]
     values = [value for value in node.inputs if value is not None]
-    if len(values) == 2 and node.op_type in INTEGER and INTEGER[node.op_type](b, node):
+    if len(values) == 2 and node.op_type in INTEGER and (INTEGER[node.op_type](b, node) or wide_binary(b, node)):
         return
     if node.op_type == "Pow" and _power(b, node):
         return

@@ -1,25 +1,52 @@
-"""Layers on 16-bit activations with 8-bit weights: their sums have 64 bits, and their zero points are 0."""
+"""16-bit activations: layers with 8-bit weights, whose sums have 64 bits, and arithmetic. Their zero points are 0."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.activations import CLAMPS
+from metainfer_core.numerics.lowering.broadcast import broadcast_steps, walk_params
 from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import absorb, clip_params
 from metainfer_core.numerics.lowering.integer_sums import bias_codes
 from metainfer_core.numerics.lowering.model_reader import QUANTIZE, ConstantIntegers, optional, required, unsupported
 from metainfer_core.numerics.program import Quantization
-from metainfer_core.numerics.requantization import exact, multipliers_and_shifts
+from metainfer_core.numerics.requantization import (
+    MAX_SHIFT,
+    WIDE_ADD_BITS,
+    add_multipliers,
+    exact,
+    multiplier_and_shift,
+    multipliers_and_shifts,
+)
 from metainfer_core.numerics.saturation import greatest_sum, require_bits
 
 LOWEST, HIGHEST = -32768, 32767
 ACCUMULATOR_BITS = 63
 """One less than the kernels have, so that rounding a sum cannot leave 64 bits."""
+
+
+@dataclass(frozen=True)
+class WideEnding:
+    """The 16-bit quantization that alone reads a node's result, with a fused clamp."""
+
+    value: ir.Value
+    """The quantized value that the kernel gives."""
+    scale: np.float32
+    nodes: tuple[ir.Node, ...]
+    low: int
+    high: int
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The clamp in integers, as the kernels' params hold it."""
+        return {"low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -31,22 +58,18 @@ class WideSum:
     bias: np.ndarray
     multiplier: np.ndarray
     shift: np.ndarray
-    result: ir.Value
-    """The quantized value that it gives."""
-    scale: np.float32
-    nodes: tuple[ir.Node, ...]
-    low: int
-    high: int
+    ending: WideEnding
 
     def emit(self, b: Builder, kernel: str, weights: np.ndarray, params: dict[str, int]) -> None:
         """Writes the kernel call, and declares its constants and its output."""
-        name = str(self.nodes[0].name)
+        nodes = self.ending.nodes
+        name = str(nodes[0].name)
         kept = Quantization(
             scales=tuple(float(scale) for scale in self.weights.scales),
             zero_points=(0,) * len(self.weights.scales),
             axis=0 if len(self.weights.scales) > 1 else None,
         )
-        made = declare_wide(b, self.result, self.scale)
+        made = declare_wide(b, self.ending.value, self.ending.scale)
         inputs = (
             self.source.tensor,
             b.constant(f"{name}.weights", np.ascontiguousarray(weights), kept),
@@ -54,8 +77,8 @@ class WideSum:
             b.constant(f"{name}.multiplier", self.multiplier),
             b.constant(f"{name}.shift", self.shift),
         )
-        b.emit(kernel, self.nodes, inputs, (made.tensor,), {**params, "low": self.low, "high": self.high})
-        absorb(b, self.nodes)
+        b.emit(kernel, nodes, inputs, (made.tensor,), {**params, **self.ending.limits})
+        absorb(b, nodes)
 
 
 def wide_sum(b: Builder, node: ir.Node, weight_axis: int) -> WideSum | None:
@@ -67,6 +90,20 @@ def wide_sum(b: Builder, node: ir.Node, weight_axis: int) -> WideSum | None:
     source, weights = b.wide(required(node, 0)), b.constant_integers(required(node, 1))
     if source is None or weights is None or weights.zero_points.any() or weights.axis not in (None, weight_axis):
         return None
+    ending = wide_ending(b, node)
+    if ending is None:
+        return None
+    outputs = weights.codes.shape[weight_axis]
+    factors = [exact(source.scale) * exact(one) for one in np.broadcast_to(weights.scales, outputs)]
+    bias = bias_codes(b, optional(node, 2), b.array(optional(node, 2)), factors, 1 << 62)
+    greatest = greatest_sum(np.moveaxis(weights.codes, weight_axis, 0), bias, LOWEST, HIGHEST)
+    require_bits(f"{node.name} ({node.op_type})", greatest, ACCUMULATOR_BITS)
+    multiplier, shift = multipliers_and_shifts([factor / exact(ending.scale) for factor in factors])
+    return WideSum(source, weights, bias, multiplier, shift, ending)
+
+
+def wide_ending(b: Builder, node: ir.Node) -> WideEnding | None:
+    """How the node ends in 16 bits; None where it does not."""
     follower, value, nodes = b.follower(node), node.outputs[0], [node]
     if follower is not None:
         if follower.op_type not in CLAMPS or b.only_reader(value) is not follower:
@@ -74,17 +111,83 @@ def wide_sum(b: Builder, node: ir.Node, weight_axis: int) -> WideSum | None:
         value = follower.outputs[0]
         nodes.append(follower)
     quantize = b.only_reader(value)
-    scale = wide_scale(b, quantize) if quantize is not None else None
+    scale = wide_scale(b, quantize)
     if quantize is None or scale is None:
         return None
     low, high = (LOWEST, HIGHEST) if follower is None else _limits(b, follower, scale)
-    outputs = weights.codes.shape[weight_axis]
-    factors = [exact(source.scale) * exact(one) for one in np.broadcast_to(weights.scales, outputs)]
-    bias = bias_codes(b, optional(node, 2), b.array(optional(node, 2)), factors, 1 << 62)
-    greatest = greatest_sum(np.moveaxis(weights.codes, weight_axis, 0), bias, LOWEST, HIGHEST)
-    require_bits(f"{node.name} ({node.op_type})", greatest, ACCUMULATOR_BITS)
-    multiplier, shift = multipliers_and_shifts([factor / exact(scale) for factor in factors])
-    return WideSum(source, weights, bias, multiplier, shift, quantize.outputs[0], scale, (*nodes, quantize), low, high)
+    return WideEnding(quantize.outputs[0], scale, (*nodes, quantize), low, high)
+
+
+def wide_binary(b: Builder, node: ir.Node) -> bool:
+    """Add, Sub or Mul of two 16-bit tensors; False where they or the result are not so."""
+    values = required(node, 0), required(node, 1)
+    ending, left, right = wide_ending(b, node), b.wide(values[0]), b.wide(values[1])
+    if ending is None or left is None or right is None:
+        return False
+    scale, shape = exact(ending.scale), b.shape(node.outputs[0])
+    if node.op_type == "Mul":
+        multiplier, shift = multiplier_and_shift(exact(left.scale) * exact(right.scale) / scale)
+        kernel, factors = "mul_int16", {"left_multiplier": multiplier, "shift": shift}
+    else:
+        sign = -1 if node.op_type == "Sub" else 1
+        sides = exact(left.scale) / scale, sign * exact(right.scale) / scale
+        a, c, shift = add_multipliers(*sides, WIDE_ADD_BITS, MAX_SHIFT)
+        kernel, factors = "add_int16", {"left_multiplier": a, "right_multiplier": c, "shift": shift}
+    walk = walk_params(
+        shape,
+        left_step=broadcast_steps(b.shape(values[0]), shape),
+        right_step=broadcast_steps(b.shape(values[1]), shape),
+    )
+    made = declare_wide(b, ending.value, ending.scale)
+    b.emit(kernel, ending.nodes, (left.tensor, right.tensor), (made.tensor,), {**walk, **factors, **ending.limits})
+    absorb(b, ending.nodes)
+    return True
+
+
+def wide_clamp(b: Builder, node: ir.Node) -> bool:
+    """A Relu or Clip of its own on a 16-bit tensor; False where it or the result is not so."""
+    source, quantize = b.wide(required(node, 0)), b.only_reader(node.outputs[0])
+    scale = wide_scale(b, quantize)
+    if node.op_type not in CLAMPS or b.follower(node) is not None or source is None or scale is None:
+        return False
+    assert quantize is not None
+    low, high = _limits(b, node, scale)
+    made = declare_wide(b, quantize.outputs[0], scale)
+    _rescale(b, (node, quantize), source, made, "int16", "int16", low, high)
+    absorb(b, (node, quantize))
+    return True
+
+
+def rescaled(b: Builder, node: ir.Node, source: Integers, value: ir.Value, scale: np.float32) -> str:
+    """The 16-bit tensor with another scale; itself where it has that scale."""
+    if source.scale == scale:
+        return source.tensor
+    quantization = Quantization(scales=(float(scale),), zero_points=(0,))
+    name = b.declare(f"{source.tensor}.rescaled", "int16", b.shape(value), quantization)
+    _rescale(b, (node,), source, Integers(name, scale, 0), "int16", "int16", LOWEST, HIGHEST)
+    return name
+
+
+def narrowed(b: Builder, node: ir.Node, source: Integers, made: Integers) -> None:
+    """From 16-bit to 8-bit codes."""
+    _rescale(b, (node,), source, made, "int16", "int8", -128, 127)
+
+
+def _rescale(
+    b: Builder, nodes: Sequence[ir.Node], source: Integers, made: Integers, of: str, to: str, low: int, high: int
+) -> None:
+    factor: Fraction = exact(source.scale) / exact(made.scale)
+    multiplier, shift = multiplier_and_shift(factor)
+    params = {
+        "count": b.count(source.tensor),
+        "multiplier": multiplier,
+        "shift": shift,
+        "input_zero_point": source.zero_point,
+        "output_zero_point": made.zero_point,
+        "low": low,
+        "high": high,
+    }
+    b.emit(f"rescale_{of}_{to}", nodes, (source.tensor,), (made.tensor,), params)
 
 
 def wide_scale(b: Builder, node: ir.Node | None) -> np.float32 | None:
@@ -107,11 +210,17 @@ def declare_wide(b: Builder, value: ir.Value, scale: np.float32) -> Integers:
 
 
 def quantize_wide(b: Builder, node: ir.Node) -> None:
-    """From float32 to int16."""
-    scale = wide_scale(b, node)
+    """From float32, or from 8-bit or other 16-bit codes, to int16."""
+    scale, value = wide_scale(b, node), required(node, 0)
     if scale is None:
         raise unsupported(node, "Its scale is computed at run time, lies along an axis, or its zero point is not 0.")
-    source, made = b.tensor(required(node, 0)), declare_wide(b, node.outputs[0], scale)
+    codes = (b.wide(value), b.integers(value)) if not b.is_real(value) else (None, None)
+    for known, element in zip(codes, ("int16", "int8"), strict=True):
+        if known is not None:
+            made = declare_wide(b, node.outputs[0], scale)
+            _rescale(b, (node,), known, made, element, "int16", LOWEST, HIGHEST)
+            return
+    source, made = b.tensor(value), declare_wide(b, node.outputs[0], scale)
     inputs = (source, b.constant(f"{node.name}.scale", np.array([scale], np.float32)), _zero(b, node))
     params = {"outer": 1, "channels": 1, "inner": math.prod(b.shape(node.outputs[0])), "low": LOWEST, "high": HIGHEST}
     b.emit("quantize_int16", (node,), inputs, (made.tensor,), params)

@@ -163,6 +163,18 @@ class ModelReader:
             axis,
         )
 
+    def wide_constant(self, value: ir.Value) -> tuple[np.ndarray, np.float32] | None:
+        """Codes and scale of a constant that is stored in 16 bits and dequantized; None where it is not."""
+        producer = value.producer()
+        if producer is None or producer.op_type != DEQUANTIZE:
+            return None
+        codes, scale = self.array(producer.inputs[0]), self.array(producer.inputs[1])
+        zero_point = self.array(_input(producer, 2))
+        if codes is None or scale is None or codes.dtype != np.int16 or scale.size != 1:
+            return None
+        has_zero = zero_point is not None and bool(zero_point.any())
+        return None if has_zero else (codes, np.float32(scale.reshape(())))
+
     def channel_parameters(self, node: ir.Node) -> tuple[np.ndarray, int] | None:
         """Scales along axis 1 and their one zero point, of a conversion; None where they are otherwise."""
         scale, zero_point = self.array(node.inputs[1]), self.array(_input(node, 2))

@@ -1,4 +1,4 @@
-"""Operators that only move elements: on int8 they keep scale and zero point, so they move the integers."""
+"""Operators that only move elements: on integers they keep scale and zero point, so they move the codes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from metainfer_core.numerics.lowering.broadcast import broadcast_steps, strides,
 from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.elementwise import element_bits
 from metainfer_core.numerics.lowering.endings import integer_ending, quantization, refuse_unfused
+from metainfer_core.numerics.lowering.int16 import declare_wide, rescaled, wide_ending, wide_scale
 from metainfer_core.numerics.lowering.integer_sums import integer_result
 from metainfer_core.numerics.lowering.model_reader import optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
-from metainfer_core.numerics.program import ElementType
+from metainfer_core.numerics.program import ELEMENT_BYTES, ElementType, Quantization
 
 MAX_CONCAT = 16
 Move = Callable[[tuple[ir.Node, ...], str, str, int], None]
@@ -24,7 +25,10 @@ Move = Callable[[tuple[ir.Node, ...], str, str, int], None]
 
 def move(b: Builder, node: ir.Node, value: ir.Value, result: ir.Value, write: Move) -> None:
     """Moves `value` to `result` as integers where it is known as such, else in its own type."""
-    integers = b.integers(value)
+    integers, wide = b.integers(value), b.wide(value)
+    if wide is not None:
+        _move_wide(b, node, wide, result, write)
+        return
     if integers is None:
         source = b.tensor(value)
         target = b.tensor(result) if b.is_real(result) else b.output(result)
@@ -41,6 +45,20 @@ def move(b: Builder, node: ir.Node, value: ir.Value, result: ir.Value, write: Mo
     made = b.integer_output(result, integers.scale, integers.zero_point, shape, f"{result.name}.int8")
     b.set_integers(result, made)
     write((node,), integers.tensor, made.tensor, 8)
+
+
+def _move_wide(b: Builder, node: ir.Node, source: Integers, result: ir.Value, write: Move) -> None:
+    """Moves 16-bit codes; a QuantizeLinear behind them that keeps their scale is part of the step."""
+    reader = b.only_reader(result)
+    if reader is not None and wide_scale(b, reader) == source.scale:
+        made = declare_wide(b, reader.outputs[0], source.scale)
+        b.absorbed.add(reader)
+        write((node, reader), source.tensor, made.tensor, 16)
+        return
+    quantization = Quantization(scales=(float(source.scale),), zero_points=(0,))
+    name = b.declare(f"{result.name}.int16", "int16", b.shape(result), quantization)
+    b.set_wide(result, Integers(name, source.scale, 0))
+    write((node,), source.tensor, name, 16)
 
 
 def view(b: Builder, node: ir.Node) -> None:
@@ -161,11 +179,12 @@ def concat(b: Builder, node: ir.Node) -> None:
     result = node.outputs[0]
     shape = b.shape(result)
     axis = node.attributes.get_int("axis", 0) % len(shape)
-    if _integer_concat(b, node, values, axis):
+    if _integer_concat(b, node, values, axis) or _wide_concat(b, node, values, axis):
         return
     tensors = [b.tensor(value) for value in values]
     extents = [math.prod(b.shape(value)[axis:]) for value in values]
-    _join(b, (node,), tensors, extents, math.prod(shape[:axis]), b.output(result), element_bits(b, result))
+    element = b.element_type(result)
+    _join(b, (node,), tensors, extents, math.prod(shape[:axis]), b.output(result), element)
 
 
 def _integer_concat(b: Builder, node: ir.Node, values: Sequence[ir.Value], axis: int) -> bool:
@@ -181,11 +200,26 @@ def _integer_concat(b: Builder, node: ir.Node, values: Sequence[ir.Value], axis:
             return False
         made = b.integer_output(result, first.scale, first.zero_point, b.shape(result), f"{result.name}.int8")
         b.set_integers(result, made)
-        _join(b, (node,), [branch.tensor for branch in branches], extents, outer, made.tensor, 8)
+        _join(b, (node,), [branch.tensor for branch in branches], extents, outer, made.tensor, "int8")
         return True
     target = (ending.scale, ending.zero_point)
     tensors = [_rescaled(b, node, branch, value, target) for branch, value in zip(branches, values, strict=True)]
-    _join(b, ending.nodes, tensors, extents, outer, integer_result(b, ending), 8)
+    _join(b, ending.nodes, tensors, extents, outer, integer_result(b, ending), "int8")
+    b.absorbed.update(ending.nodes[1:])
+    return True
+
+
+def _wide_concat(b: Builder, node: ir.Node, values: Sequence[ir.Value], axis: int) -> bool:
+    """As `_integer_concat`, of 16-bit branches."""
+    known, ending = [b.wide(value) for value in values], wide_ending(b, node)
+    branches = [branch for branch in known if branch is not None]
+    if len(branches) < len(values) or ending is None:
+        return False
+    pairs = zip(branches, values, strict=True)
+    tensors = [rescaled(b, node, branch, value, ending.scale) for branch, value in pairs]
+    extents = [math.prod(b.shape(value)[axis:]) for value in values]
+    made = declare_wide(b, ending.value, ending.scale)
+    _join(b, ending.nodes, tensors, extents, math.prod(b.shape(node.outputs[0])[:axis]), made.tensor, "int16")
     b.absorbed.update(ending.nodes[1:])
     return True
 
@@ -207,19 +241,18 @@ def _join(
     extents: Sequence[int],
     outer: int,
     target: str,
-    bits: int,
+    element: ElementType,
 ) -> None:
     """Concatenates; more than MAX_CONCAT tensors in several steps."""
     tensors, extents = list(tensors), list(extents)
-    types: dict[int, ElementType] = {8: "int8", 16: "float16", 32: "float32", 64: "int64"}
     while len(tensors) > MAX_CONCAT:
         total = sum(extents[:MAX_CONCAT])
-        part = b.declare(f"{target}.part", types[bits], (outer, total))
-        _join(b, nodes[:1], tensors[:MAX_CONCAT], extents[:MAX_CONCAT], outer, part, bits)
+        part = b.declare(f"{target}.part", element, (outer, total))
+        _join(b, nodes[:1], tensors[:MAX_CONCAT], extents[:MAX_CONCAT], outer, part, element)
         tensors[:MAX_CONCAT], extents[:MAX_CONCAT] = [part], [total]
     filled = (*extents, *[0] * (MAX_CONCAT - len(extents)))
     params = {"outer": outer, "count": len(tensors), "extent": filled}
-    b.emit(f"concat_{bits}", nodes, tensors, (target,), params)
+    b.emit(f"concat_{8 * ELEMENT_BYTES[element]}", nodes, tensors, (target,), params)
 
 
 def gather(b: Builder, node: ir.Node) -> None:

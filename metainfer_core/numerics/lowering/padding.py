@@ -47,8 +47,10 @@ def pad(b: Builder, node: ir.Node) -> None:
         "out_offset": sum(max(0, first) * step for first, step in zip(begin, out_step, strict=True)),
         "out_count": math.prod(out_shape),
     }
-    integers = b.integers(value)
-    if integers is not None:
+    integers, wide = b.integers(value), b.wide(value)
+    if wide is not None:
+        zero = np.array([np.clip(np.rint(np.float32(number) / wide.scale), -32768, 32767)], np.int16)
+    elif integers is not None:
         code = float(np.rint(np.float32(number) / integers.scale)) + integers.zero_point
         zero = np.array([np.clip(code, -128, 127)], np.int8)
     else:

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Integers, conversion_params
 from metainfer_core.numerics.lowering.endings import channel_quantization, quantization
-from metainfer_core.numerics.lowering.int16 import dequantize_wide, quantize_wide
+from metainfer_core.numerics.lowering.int16 import dequantize_wide, narrowed, quantize_wide
 from metainfer_core.numerics.lowering.model_reader import MEMORY, optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
 
@@ -45,6 +45,9 @@ def quantize(b: Builder, node: ir.Node) -> None:
         table = b.constant(f"{node.name}.table", curve_table(None, {}, (source.scale, source.zero_point), target))
         made = b.integer_output(result, *target, shape)
         b.emit("lookup_int8", (node,), (source.tensor, table), (made.tensor,), {"count": math.prod(shape)})
+    elif (wide := b.wide(value)) is not None and not b.is_real(value):
+        made = b.integer_output(result, *target, shape)
+        narrowed(b, node, wide, made)
     else:
         tensor = b.tensor(value)
         made = b.integer_output(result, *target, shape)

@@ -3,16 +3,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 import pytest
-from action_bench import calibrated, cpu, model_of, npu, proposed, refusal, rewritten, spec_of
+from action_bench import calibrated, cpu, model_of, npu, proposed, refusal, rewritten, samples_of, spec_of
 
-from metainfer_core.actions.action import Action
+from metainfer_core.actions.action import Action, Reason
 from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import UNIT, node
 from metainfer_core.actions.stored_tensors import stored_tensors
 from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.verify.reference import run_reference
+from metainfer_core.verify.samples import Samples
 
 WIDE = Quantize({"bit_width": 16, "symmetric": True})
 CHAIN = """m (float[1,8,6,9] x, float[8,8,3,3] w_a, float[8] w_b, float[4,8,1,1] w_c) => (float[1,4,4,7] y) {
@@ -76,20 +80,77 @@ def test_laws_of_16_bits(unit: dict[str, Any], params: dict[str, Any], reason: s
 
 
 def test_what_has_no_16_bit_kernel_is_refused() -> None:
-    model = model_of("m (float[4] x, float[4] z) => (float[4] y) { [add] y = Add (x, z) }")
-    action = Action(kind="quantize", nodes=("add",), params={"bit_width": 16, "symmetric": True, "target_hw": "npu"})
+    model = model_of("m (float[1,4,4,4] x) => (float[1,4,3,3] y) { [pool] y = MaxPool <kernel_shape = [2, 2]> (x) }")
+    action = Action(kind="quantize", nodes=("pool",), params={"bit_width": 16, "symmetric": True, "target_hw": "npu"})
+    assert str(refusal(WIDE, model, wide_spec(), action)).startswith("INT16 kernels exist for Conv, Gemm, MatMul, Add,")
+    assert str(refusal(WIDE, model, wide_spec(), action)).endswith("not for MaxPool.")
+
+
+def test_a_branch_that_16_bits_still_lose_is_refused() -> None:
+    model = model_of("m (float[1,4] x, float[1,4] z) => (float[1,8] y) { [join] y = Concat <axis = 1> (x, z) }")
+    ranges = {"x": (-30000.0, 30000.0), "z": (-5.0, 5.0), "y": (-30000.0, 30000.0)}
+    action = Action(kind="quantize", nodes=("join",), params={"bit_width": 16, "symmetric": True, "ranges": ranges})
     assert refusal(WIDE, model, wide_spec(), action) == (
-        "INT16 kernels exist for Conv, Gemm and MatMul with constant weights, not for Add."
+        "join gives all of its inputs one scale: z spans -5 to 5 of -30000 to 30000 and would keep 10.8 of 65536 codes."
     )
+    held = action.with_params({"ranges": {**ranges, "z": (-8.0, 8.0)}})
+    assert refusal(WIDE, model, wide_spec(), held) is None
 
 
-def test_what_is_stored_in_8_bits_is_not_widened() -> None:
+RESIDUAL = """m (float[1,8,6,6] x, float[8,8,1,1] w_a, float[8,8,1,1] w_b, float[8,8,1,1] w_c, float[8] w_s)
+    => (float[1,8,6,6] y) {
+    [first] a = Conv (x, w_a) [middle] b = Conv (a, w_b) [add] s = Add (a, b) [relu] r = Relu (s)
+    [last] c = Conv (r, w_c) [out] y = Add (c, r) }"""
+
+
+@pytest.mark.parametrize("order", ["of the graph", "turned"])
+def test_a_residual_chain_stays_on_16_bits_between_8_bit_layers(order: str) -> None:
+    model, spec = model_of(RESIDUAL), wide_spec()
+    model = rewritten(Fuse(), model, spec, proposed(Fuse(), model, spec)[0])
+    sensitive = Reason(claim="INT8 on it alone breaks the budget.")
+    kind = Quantize(wide={"add": sensitive, "out": sensitive})
+    actions, refusals = proposed(kind, model, spec, calibrated(model))
+    assert refusals == []
+    widths = {action.nodes[0]: action.params["bit_width"] for action in actions}
+    assert widths == {"first": 8, "middle": 8, "add": 16, "last": 8, "out": 16}
+    (add,) = [action for action in actions if action.nodes == ("add", "relu")]
+    assert add.why[0] == sensitive
+    assert [other.option for other in add.alternatives] == ["INT8", "float32"]
+    assert add.constraint == "npu computes in int16 and runs Add."
+    mixed = rewritten(kind, model, spec, actions if order == "of the graph" else actions[::-1])
+    lowered = lower(mixed)
+    kernels = [step.kernel for step in lowered.program.steps]
+    assert [kernel for kernel in kernels if kernel.endswith("float32")] == []
+    assert kernels.count("add_int16") == 2
+    assert kernels.count("conv2d_int8") == 3
+    assert "rescale_int16_int8" in kernels  # the chain as the last layer reads it
+    assert "rescale_int8_int16" in kernels  # a layer's result as the sum reads it
+    assert kernels.count("dequantize_int8") == 0
+    (sum_step,) = [step for step in lowered.program.steps if step.node_ids[0] == "add"]
+    assert sum_step.params["low"] == 0  # the Relu
+    plain, _ = proposed(Quantize(), model, spec, calibrated(model))
+    eight = rewritten(Quantize(), model, spec, plain)
+    samples = samples_of(model)
+    noises = [_noise(model, adapted, samples) for adapted in (mixed, eight)]
+    assert noises[0] < noises[1] / 1.2
+
+
+def _noise(reference: ir.Model, adapted: ir.Model, samples: Samples) -> float:
+    """The mean squared error, of the integers' own arithmetic."""
+    expected, simulator = run_reference(reference, samples.feeds), Simulator(lower(adapted))
+    pairs = zip(expected, samples.feeds, strict=True)
+    return float(np.mean([np.square(one["y"] - simulator.run(dict(feed))["y"]).mean() for one, feed in pairs]))
+
+
+def test_what_is_stored_in_8_bits_is_read_in_16_through_its_codes() -> None:
     model, spec = model_of(CHAIN), wide_spec()
     calibration = calibrated(model)
     eight, _ = proposed(Quantize(), model, spec, calibration)
     wide, _ = proposed(WIDE, model, spec, calibration)
     mixed = rewritten(Quantize(), model, spec, eight[:2])
     (second,) = [action for action in wide if action.nodes[0] == "second"]
-    assert refusal(WIDE, mixed, spec, second) == (
-        "r is stored in 8 bits by an earlier action, so 16 bits would begin too late."
-    )
+    both = rewritten(WIDE, mixed, spec, [second])
+    kernels = [step.kernel for step in lower(both).program.steps]
+    assert kernels[-3:] == ["rescale_int8_int16", "conv2d_int16", "dequantize_int16"]
+    sizes = {one.name: one.size_bytes for one in stored_tensors(both)}
+    assert sizes["r"] == 3 * 8 * 4 * 7  # both forms

@@ -10,9 +10,10 @@ import onnx_ir as ir
 import pytest
 from onnx.helper import make_node
 from operator_cases import Case, build, draw, reference
-from wide_cases import BASES, integers, wide_model
+from wide_cases import ARITHMETIC, BASES, both_widths, integers, wide_model
 
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
+from metainfer_core.actions.quantize_dequantize import bits_of, pairs_of, raw
 from metainfer_core.actions.rewiring import FUSED_WITH
 from metainfer_core.actions.wide_integers import wide_rewrite
 from metainfer_core.errors import UnsupportedError
@@ -47,6 +48,84 @@ def test_a_thousand_rows_have_the_bits_of_exact_integers() -> None:
     np.testing.assert_array_equal(y, expected)
     assert np.unique(y).size > 1000
     assert (np.abs(y) == 32767).any()
+
+
+def test_a_thousand_sums_and_products_have_the_bits_of_exact_integers() -> None:
+    count = 1000
+    a, b = (integers(-32768, 32768, count, seed).astype(np.int16) for seed in (5, 6))
+    shape = {"rank": 1, "shape": (count, 1, 1, 1, 1, 1)}
+    steps = {"left_step": (1, 0, 0, 0, 0, 0), "right_step": (1, 0, 0, 0, 0, 0)}
+    for kernel, left, right, shift in (
+        ("add_int16", 812_345_679, -1_073_741_823, 30),
+        ("add_int16", 1_073_741_823, 1_073_741_823, 1),
+        ("add_int16", 700_000_001, 3, 45),
+        ("mul_int16", 2_147_483_647, 0, 45),
+        ("mul_int16", 1_073_741_824, 0, 62),
+        ("mul_int16", 1_500_000_001, 0, 31),
+    ):
+        factors = {"left_multiplier": left, "right_multiplier": right, "shift": shift}
+        y = np.empty(count, np.int16)
+        load_library().call(kernel, {**shape, **steps, **factors, "low": -32768, "high": 32000}, [a, b, y])
+        pairs = [(int(m), int(n)) for m, n in zip(a, b, strict=True)]
+        exact = [m * left + n * right if kernel == "add_int16" else m * n * left for m, n in pairs]
+        expected = [min(max((one + (1 << (shift - 1))) >> shift, -32768), 32000) for one in exact]
+        np.testing.assert_array_equal(y, np.array(expected, np.int16), err_msg=f"{kernel} {shift}")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "source", "target", "zero_in", "zero_out"),
+    [
+        ("rescale_int16_int16", np.int16, np.int16, 0, 0),
+        ("rescale_int16_int8", np.int16, np.int8, 0, -37),
+        ("rescale_int8_int16", np.int8, np.int16, 19, 0),
+    ],
+)
+def test_a_thousand_codes_are_rescaled_to_the_exact_ones(
+    kernel: str, source: type, target: type, zero_in: int, zero_out: int
+) -> None:
+    least, greatest = (np.iinfo(target).min, np.iinfo(target).max)
+    x = integers(np.iinfo(source).min, np.iinfo(source).max + 1, 1000, 7).astype(source)
+    for multiplier, shift in ((1_234_567_891, 31), (2_147_483_647, 39), (1_073_741_825, 23)):
+        points = {"input_zero_point": zero_in, "output_zero_point": zero_out}
+        params = {"count": 1000, "multiplier": multiplier, "shift": shift, **points, "low": least, "high": greatest}
+        y = np.empty(1000, target)
+        load_library().call(kernel, params, [x, y])
+        exact = [((int(one) - zero_in) * multiplier + (1 << (shift - 1))) >> shift for one in x]
+        expected = np.clip(np.array(exact, object) + zero_out, least, greatest)
+        np.testing.assert_array_equal(y, expected.astype(target), err_msg=str(shift))
+
+
+@pytest.mark.parametrize("case", ARITHMETIC, ids=lambda case: case.name)
+def test_arithmetic_stays_on_16_bits_and_is_near_onnx_runtime(case: Case) -> None:
+    model = wide_model(case)
+    proto = onnx.load_from_string(model_bytes(model))
+    onnx.checker.check_model(proto, full_check=True)
+    lowered = lower(model)
+    kernels = [step.kernel for step in lowered.program.steps]
+    inner = [kernel for kernel in kernels if not kernel.startswith(("quantize_int16", "dequantize_int16"))]
+    assert len(kernels) - len(inner) == len(case.feed) + 1
+    assert inner
+    assert set(inner) <= {"add_int16", "mul_int16", "rescale_int16_int16", "concat_16", "copy_16"}
+    got, expected = Simulator(lowered).run(case.feed)["y"], reference(proto, case.feed)["y"]
+    step = 9.0 / 32767
+    assert np.abs(got - expected).max() <= 1.01 * step
+    assert (np.abs(got - expected) < step / 2).mean() > 0.95
+    assert np.abs(got - reference(case.proto, case.feed)["y"]).max() <= 2.5 * step
+
+
+def test_codes_of_both_widths_are_rescaled_into_each_other() -> None:
+    case, model = both_widths()
+    (tensor,) = model.graph.inputs
+    first, second, third = (node for node in model.graph if node.op_type in ("Relu", "Neg", "Abs"))
+    assert [bits_of(pair) for pair in pairs_of(first.outputs[0])] == [8, 16]
+    assert raw(second.inputs[0]) is raw(third.inputs[0]) is first.outputs[0]
+    assert [bits_of(pair) for pair in pairs_of(tensor)] == [16, 8]  # nobody made it on integers
+    kernels = [step.kernel for step in lower(model).program.steps]
+    assert "rescale_int16_int8" in kernels
+    assert "rescale_int8_int16" in kernels
+    got, expected = Simulator(lower(model)).run(case.feed), reference(case.proto, case.feed)
+    for name in ("y", "z"):
+        assert np.abs(got[name] - np.clip(expected[name], -3.0, 3.0)).max() <= 2 * 6.0 / 255
 
 
 @pytest.mark.parametrize("case", BASES, ids=lambda case: case.name)
