@@ -1,38 +1,41 @@
-"""Sign: what will be signed, what blocks it, the command for the machine with the key, and what came back."""
+"""Sign: what comes next on top (approve, sign, compile), what is done folded below; beside it what is signed."""
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
 
 from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
-from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
-from metainfer_core.files import MEBIBYTE, read_bytes
+from metainfer_core.files import MEBIBYTE
 from metainfer_core.policy.ruleset import ruleset_digest
 from studio.action_words import kind_words
 from studio.buildable import Checked, asked, draw_checked
 from studio.choices import choose_subject, review_or_why_not
-from studio.core_words import core_term
 from studio.demo_mode import demo_mode
 from studio.dropped_file import what_it_is
-from studio.job_view import job_list
-from studio.jobs import Order, jobs, start
-from studio.markup import draw, draw_style
+from studio.markup import draw, draw_style, next_step
 from studio.override_effect import effect_words
 from studio.plain_words import error_words, plain_words
 from studio.policies import Review, Subject, reviewed
 from studio.session import person
+from studio.sign_bundles import (
+    SignedFile,
+    checked_bundles,
+    compiling,
+    draw_bundle,
+    draw_compile,
+    draw_report_link,
+)
 from studio.sign_demo import draw_demo, signs_here
 from studio.signing_view import (
     approvals_by_person,
     blocking,
     bundle_to_write,
-    bundles_of,
-    compile_arguments,
     inspect,
     key_commands,
     releasers,
@@ -42,7 +45,7 @@ from studio.signing_view import (
 )
 from studio.texts import text
 from studio.uploads import keep_beside
-from studio.workspace import files_of, folder_for, workspace_folder
+from studio.workspace import folder_for, workspace_folder
 
 LOOKS_EVERY_SECONDS = 2.0
 
@@ -58,18 +61,18 @@ def main() -> None:
     if review is None:
         return
     is_demo = signs_here(review.trust)
-    left, right = st.columns([1, 1], gap="large")
+    bundles = checked_bundles(found, review)
+    is_open = bool(blocking(review.state))
+    digest = reviewed(review).digest
+    current = None if is_open else next((each for each in bundles if each.holds(digest)), None)
+    left, right = st.columns([6, 5], gap="large")
     with left:
-        checked = asked(found, review, person())
-        _state(found, review, checked)
-        _what(found, review)
+        if current is None:
+            _to_be_signed(found, review, bundles, is_demo)
+        else:
+            _signed(found, review, current, bundles, is_demo)
     with right:
-        if is_demo:
-            draw_demo(found, review, checked)
-        with st.expander(text("demo_real")) if is_demo else contextlib.nullcontext():
-            _how(found, review, checked)
-        _take_in(found, review)
-        _bundles(found, review)
+        _what(found, review)
     _watch(found, review)
 
 
@@ -85,23 +88,68 @@ def _watch(found: Subject, review: Review) -> None:
     look()
 
 
-def _state(found: Subject, review: Review, checked: Checked) -> None:
+def _to_be_signed(found: Subject, review: Review, bundles: Sequence[SignedFile], is_demo: bool) -> None:
+    """Nothing holds what is reviewed now: what blocks signing, else how it is done."""
+    checked = asked(found, review, person())
     groups = blocking(review.state)
-    blocked = sum(len(group.ids) for group in groups)
-    draw(
-        "sign_state",
-        groups=groups,
-        blocked=blocked,
-        total=len(review.state.actions),
-        checked=checked.word,
-        other_rules=found.policy.ruleset_digest != ruleset_digest(),
-    )
+    total = len(review.state.actions)
+    other_rules = found.policy.ruleset_digest != ruleset_digest()
     if groups:
-        st.page_link(
-            "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
-            query_params={"policy": _name(found.path)},
-        )  # fmt: skip
+        sentence = text("sign_blocked", count=sum(len(group.ids) for group in groups), total=total)
+    else:
+        ready = checked.word == "can" and not other_rules
+        sentence = text("sign_ready" if ready else "sign_approved", total=total)
+    _steps(sentence, 0 if groups else 1)
+    if groups:
+        with next_step():
+            st.page_link(
+                "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
+                query_params={"policy": _name(found.path)},
+            )  # fmt: skip
+    if groups or other_rules:
+        draw("sign_state", groups=groups, other_rules=other_rules)
     draw_checked(found, review, checked, person())
+    if bundles and bundles[0].fault is None and not _is_trusted(bundles[0]):  # what the command wrote a moment ago
+        with st.container(border=True):
+            draw_bundle(found, bundles[0])
+        bundles = bundles[1:]
+    if is_demo:
+        draw_demo(found, review, checked)
+    folded = st.expander(text("demo_real" if is_demo else "sign_later")) if groups or is_demo else nullcontext()
+    with folded:
+        _how(found, review, checked)
+        _take_in(found, review)
+    _others(found, bundles)
+
+
+def _signed(found: Subject, review: Review, current: SignedFile, bundles: Sequence[SignedFile], is_demo: bool) -> None:
+    """A bundle holds exactly what is reviewed now: it is compiled, and signing is folded away."""
+    job = compiling(current)
+    busy = job is not None and job.is_open
+    is_built = current.package.is_file() and not busy and (job is None or job.state == "done")
+    _steps(
+        text("sign_next_report" if is_built else "compile_busy" if busy else "sign_next_compile"), 3 if is_built else 2
+    )
+    if is_built:
+        draw_report_link(current)
+        with st.expander(text("compile_again")):
+            draw_compile(found, current, is_next=False)
+    else:
+        draw_compile(found, current)
+    with st.container(border=True):
+        draw_bundle(found, current)
+    with st.expander(text("sign_again"), expanded=st.session_state.get("dropped") is not None):
+        if is_demo:
+            draw_demo(found, review, asked(found, review, person()))
+        _how(found, review, Checked("can"))
+        _take_in(found, review)
+    _others(found, [each for each in bundles if each is not current])
+
+
+def _steps(sentence: str, now: int) -> None:
+    """Approve, sign, compile: how many are done, and what comes next in a sentence."""
+    names = (text("stage_approve"), text("stage_sign"), text("stage_compile"))
+    draw("sign_steps", stages=[(name, index < now) for index, name in enumerate(names)], now=now, next=sentence)
 
 
 def _what(found: Subject, review: Review) -> None:
@@ -179,61 +227,21 @@ def _take_in(found: Subject, review: Review) -> None:
     st.success(text("sign_kept", file=plain_words(_name(kept))), icon=":material/verified:")
 
 
-def _bundles(found: Subject, review: Review) -> None:
-    paths = bundles_of(found)
-    st.subheader(text("sign_bundles"))
-    if not paths:
-        st.caption(text("sign_bundles_none"))
+def _others(found: Subject, bundles: Sequence[SignedFile]) -> None:
+    """Bundles of other decisions, and those that are not trusted."""
+    if not bundles:
         return
-    for path in reversed(paths):
-        with st.container(border=True):
-            _bundle(found, review, path)
+    with st.expander(text("sign_other_bundles", count=len(bundles))):
+        for each in bundles:
+            with st.container(border=True):
+                draw_bundle(found, each)
+                draw_compile(found, each, is_next=False)
+                if each.package.is_file():
+                    draw_report_link(each)
 
 
-def _bundle(found: Subject, review: Review, path: Path) -> None:
-    name = _name(path)
-    try:
-        data = read_bytes(path, "bundle", ENVELOPE_LIMIT_BYTES)
-        inspection = inspect(data, found, review.trust, name, demo_mode())
-    except MetaInferError as error:
-        st.error(error_words(error))
-        return
-    draw("bundle", name=name, bytes=len(data), verified=inspection.verified, reasons=inspection.reasons)
-    st.download_button(
-        text("bundle_save"), data, path.name, key=f"save_{name}", icon=":material/download:", on_click="ignore"
-    )
-    if inspection.verified is not None and found.model is not None and found.spec is not None:
-        _compile(found, path, inspection.verified.is_demo)
-    job_list(("compile",), (name,), limit=1)
-    package = folder_for("package") / f"{path.stem}.bin"
-    if package.is_file():
-        st.page_link(
-            "pages/report.py", label=text("bundle_report"), icon=":material/inventory_2:",
-            query_params={"package": _name(package)},
-        )  # fmt: skip
-
-
-def _compile(found: Subject, bundle: Path, is_demo: bool) -> None:
-    name = _name(bundle)
-    targets = [each.name for each in backends()]
-    data_names = [_name(path) for path in files_of("data")]
-    named = next((index for index, each in enumerate(data_names) if "eval" in each.lower()), 0 if data_names else None)
-    left, right = st.columns(2)
-    target = left.selectbox(text("compile_target"), targets, key=f"target_{name}", format_func=core_term)
-    chosen = right.selectbox(
-        text("compile_data"), data_names, index=named, key=f"data_{name}", help=text("compile_data_help")
-    )
-    busy = any(job.is_open and job.order.kind == "compile" and job.order.subject == name for job in jobs())
-    pressed = st.button(text("compile_start"), type="primary", key=f"compile_{name}", disabled=busy)
-    if busy:
-        st.caption(text("compile_busy"))
-    if pressed:
-        output = folder_for("package") / f"{bundle.stem}.bin"
-        data = workspace_folder() / chosen if chosen else None
-        arguments = compile_arguments(found, bundle, target, data, output, is_demo)
-        title = text("compile_title", bundle=bundle.name, target=target)
-        start(Order(kind="compile", title=title, arguments=arguments, subject=name, actor=person()))
-        st.rerun()
+def _is_trusted(signed: SignedFile) -> bool:
+    return signed.inspection is not None and signed.inspection.verified is not None
 
 
 def _name(path: Path) -> str:

@@ -6,6 +6,7 @@ import functools
 
 import streamlit as st
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from streamlit.delta_generator import DeltaGenerator
 
 from metainfer_core.explain.sizes import size, sized_html
 from studio import figures
@@ -51,6 +52,11 @@ def markup(template: str, **values: object) -> str:
 def draw(template: str, **values: object) -> None:
     """Shows a template on the screen."""
     st.html(markup(template, **values))
+
+
+def next_step(name: str = "step") -> DeltaGenerator:
+    """A place in which a link looks like the button that it is: what most people do next on this screen."""
+    return st.container(key=f"next_{name}", width="content")
 
 
 def draw_style() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
+    "bundle_details": {"en": "What was verified"},
     "bundle_demo": {"en": "A demo. Outside of this studio it is refused."},
     "bundle_refused": {"en": "Not trusted. It is not built from."},
     "bundle_report": {"en": "Open its build report"},
     "bundle_save": {"en": "Download"},
     "bundle_trusted": {"en": "Signed, and trusted here"},
+    "compile_again": {"en": "Compile it again, or for another target"},
     "compile_data": {"en": "Data that the package is tried on"},
     "compile_data_help": {"en": "The build runs the package on it and compares every output."},
-    "compile_busy": {"en": "It is being compiled: see below."},
+    "compile_busy": {"en": "It is being compiled. The way to its report appears here."},
     "compile_start": {"en": "Compile it"},
     "compile_target": {"en": "Target"},
     "compile_title": {"en": "Compiling {bundle} for {target}"},
@@ -25,8 +27,7 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
     "demo_sign": {"en": "Sign this demo"},
     "sign_blocked": {"en": "{count} of {total} {total:action|actions} {count:blocks|block} signing."},
     "sign_bound": {"en": "Bound to exactly"},
-    "sign_bundles": {"en": "Signed bundles"},
-    "sign_bundles_none": {"en": "None yet. It appears here as soon as the command has written it."},
+    "sign_again": {"en": "Sign again, or take in a bundle from another machine"},
     "sign_canonical": {"en": "The canonical text that is signed"},
     "sign_canonical_save": {"en": "Save this text"},
     "sign_drop": {
@@ -35,13 +36,17 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
     "sign_how": {"en": "Sign on your own machine"},
     "sign_kept": {"en": "Verified, and kept as {file}."},
     "sign_key_untrusted": {"en": "Nobody may sign here yet. Your key is there; let this workspace trust it:"},
-    "sign_lead": {"en": "You sign {actions} actions that fit {model} to {chip}."},
+    "sign_later": {"en": "How it is signed once every action is approved"},
+    "sign_lead": {"en": "What is signed: {actions} {actions:action that fits|actions that fit} {model} to {chip}."},
     "sign_model": {"en": "Model"},
+    "sign_next_compile": {"en": "Signed. Next: compile what was signed."},
+    "sign_next_report": {"en": "Signed and compiled. Next: read its build report."},
     "sign_no_releaser": {
         "en": "Nobody may sign here yet. Make a key (it asks for a passphrase), and let this workspace trust it:"
     },
     "sign_nobody": {"en": "nobody yet"},
     "sign_off": {"en": "is switched off"},
+    "sign_other_bundles": {"en": "{count} other {count:bundle|bundles} of this policy"},
     "sign_others": {"en": "Also approved by {people}. Each of them signs their own approvals first:"},
     "sign_out_of_reach": {"en": "The model or the spec of this policy is not in the workspace: put it there first."},
     "sign_other_rules": {
@@ -73,7 +78,7 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
     },
     "sign_run": {
         "en": "Paste this into a terminal of this machine. It asks for the passphrase of your key; neither ever comes "
-        "here. The bundle then appears below by itself:"
+        "here. This screen then goes on by itself:"
     },
     "dropped_data": {"en": "a file of sample data"},
     "dropped_empty": {"en": "an empty file"},
@@ -93,4 +98,7 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
     "dropped_unreadable": {"en": "some other file, or damaged"},
     "sign_spec": {"en": "Values of the spec"},
     "sign_to_review": {"en": "Review what is open"},
+    "stage_approve": {"en": "Approve"},
+    "stage_compile": {"en": "Compile"},
+    "stage_sign": {"en": "Sign"},
 }

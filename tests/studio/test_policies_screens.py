@@ -100,7 +100,7 @@ def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
     assert "9 of 9 actions block signing." in shown
     assert '<b class="required">! 1 needs justification</b>' in shown
     assert '<b class="pending">○ 8 open</b>' in shown
-    assert "You sign 9 actions that fit net.onnx to esp32s3 1.0.0." in shown
+    assert "What is signed: 9 actions that fit net.onnx to esp32s3 1.0.0." in shown
     assert page.warning[0].value == text("sign_no_releaser")
     commands = [each.value for each in page.code]
     program = Path(sys.executable).with_name("meta-infer")

@@ -248,6 +248,7 @@ def sign(studio, page, tmp_path):
     pasted(page.locator("code", has_text=" sign ").last.inner_text(), elsewhere, tmp_path / "config")
     wait_for(studio.workspace / "bundles" / f"{BUNDLE}.bundle")
     expect(page.get_by_text(text("bundle_trusted"))).to_be_visible()
+    page.get_by_text(text("sign_again")).click()
     page.locator('input[type="file"]').set_input_files(studio.workspace / "bundles" / f"{BUNDLE}.bundle")
     expect(page.get_by_text("Verified, and kept as")).to_be_visible()  # as who signed on another machine does
     assert [each.name for each in (studio.workspace / "bundles").iterdir()] == [f"{BUNDLE}.bundle"]
