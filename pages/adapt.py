@@ -12,7 +12,7 @@ from studio.address import text_to_address
 from studio.choices import choose_file, choose_spec
 from studio.job_view import job_list
 from studio.jobs import Job, Order, jobs, start
-from studio.markup import draw, draw_style
+from studio.markup import draw, draw_style, next_step
 from studio.plain_words import error_words
 from studio.policies import SpecChoice, subject
 from studio.proposals import draw_proposals
@@ -147,10 +147,10 @@ def _outcome(output: Path, spec: SpecChoice) -> None:
     if newest is not None:
         st.caption(text("adapt_earlier_open" if newest.is_open else "adapt_earlier"))
     label = text("adapt_review" if newest is None else "adapt_review_earlier", count=len(policy.actions))
-    st.page_link(
-        "pages/review.py", label=label, icon=":material/rate_review:",
-        query_params={"policy": _name(output)},
-    )  # fmt: skip
+    with next_step():
+        st.page_link(
+            "pages/review.py", label=label, icon=":material/rate_review:", query_params={"policy": _name(output)}
+        )
     draw_proposals(policy, spec)
 
 

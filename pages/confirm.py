@@ -20,6 +20,7 @@ from studio.draft_state import standing
 from studio.frame import is_page
 from studio.growing import Growing, growing_drafts
 from studio.job_view import progress_sentence
+from studio.markup import next_step
 from studio.plain_words import error_words, plain_words
 from studio.save_spec import Saved, next_version, save_version, versions_of
 from studio.session import person
@@ -166,7 +167,8 @@ def _saved(name: str) -> None:
         st.markdown(f":green[:material/check_circle:] {plain_words(saved.sentence)}", width="content")
         spec = {"spec": saved.path.relative_to(workspace_folder()).as_posix()}
         if is_page("adapt"):
-            st.page_link("pages/adapt.py", label=text("saved_adapt"), icon=":material/tune:", query_params=spec)
+            with next_step():
+                st.page_link("pages/adapt.py", label=text("saved_adapt"), icon=":material/tune:", query_params=spec)
         if is_page("specs"):
             st.page_link("pages/specs.py", label=text("saved_look"), icon=":material/memory:", query_params=spec)
 

@@ -65,7 +65,8 @@ def _empty() -> None:
 
 def _start_points() -> None:
     """The three ways in."""
-    manual, model, spec = st.columns(3)
+    with st.container(key="ways_in"):
+        manual, model, spec = st.columns(3)
     with manual, st.container(border=True, height="stretch", gap="xxsmall"):
         _link("manuals", {}, "**" + text("start_manual") + "**", ":material/menu_book:")
         st.caption(text("start_manual_hint"))

@@ -21,7 +21,7 @@ from studio.earlier_revision import asked_revision, draw_earlier
 from studio.graph_tab import link_to_graph
 from studio.job_view import job_list
 from studio.marks import STATE_SHAPES, risk_mark, state_mark
-from studio.markup import draw, draw_style
+from studio.markup import draw, draw_style, next_step
 from studio.model_reading import KIND, newest_job, read_model, reading
 from studio.neighbours import draw_neighbourhood
 from studio.policies import Review, Subject, bound_shapes, review_of
@@ -179,10 +179,11 @@ def _to_sign(found: Subject, review: Review, desk: Desk, who: str) -> None:
     with st.container(border=True, gap="xxsmall"):
         done = text("progress_done" if checked.word == "can" else "progress_approved")
         st.markdown(f":green[:material/check_circle:] {done}")
-        st.page_link(
-            "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
-            query_params={"policy": found.path.relative_to(workspace_folder()).as_posix()},
-        )  # fmt: skip
+        with next_step():
+            st.page_link(
+                "pages/sign.py", label=text("progress_to_sign"), icon=":material/draw:",
+                query_params={"policy": found.path.relative_to(workspace_folder()).as_posix()},
+            )  # fmt: skip
 
 
 main()

@@ -9,6 +9,7 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from studio.documents import document_with, is_purged
 from studio.page_picture import DPI
 from studio.page_routes import document_link
+from studio.texts import text
 
 WIDTH, HEIGHT = 640, 150
 """Pixels of the picture that a cut-out shows."""
@@ -53,7 +54,7 @@ def crop_of(spec: HardwareSpec, field: str) -> Crop | None:
             round(right - left + 8, 1),
             round(bottom - top + 8, 1),
         ),
-        caption=f"{spec.sources[found.source].title}, page {found.page}",
+        caption=text("crop_caption", title=spec.sources[found.source].title, page=found.page),
     )
 
 

@@ -9,6 +9,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from metainfer_core.errors import MetaInferError
 from studio.backup import draw_backup
+from studio.grids import tab_leaves_grids
 from studio.jobs import jobs
 from studio.language import LANGUAGES, choose_language, language, settle_language
 from studio.plain_words import error_words
@@ -25,9 +26,19 @@ STYLE = """<style>
   :is([aria-checked="true"], [aria-pressed="true"], [data-selected="true"], [kind$="Active"]) * {
   color: light-dark(#0b63a8, #7cbcf0) !important; }
 [data-testid="stWidgetLabel"] p { color: light-dark(#10171e, #e3e8ed) !important; } /* also of a field at rest */
+[data-testid="stMainBlockContainer"] [data-testid="stPageLink-NavLink"] {
+  border: 1px solid light-dark(#c3ccd4, #435261); border-radius: 6px; padding: .3rem .75rem; }
+:is(.st-key-stations, .st-key-ways_in) [data-testid="stPageLink-NavLink"] {
+  border: 0 !important; padding: .1rem .5rem; }
+[class*="st-key-next_"] [data-testid="stPageLink-NavLink"] {
+  background: light-dark(#0b63a8, #2a77b8) !important; border-color: transparent !important; padding: .4rem .8rem; }
+[class*="st-key-next_"] [data-testid="stPageLink-NavLink"]:hover {
+  background: light-dark(#084b80, #1f6299) !important; }
+[class*="st-key-next_"] [data-testid="stPageLink-NavLink"] * { color: #fff !important; font-weight: 600; }
 </style>"""
 """Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
-the theme cannot be both that and the ground under white letters."""
+the theme cannot be both that and the ground under white letters. A link to another screen looks like the button that it
+is, and what most people do next like the chief one (`next_step`)."""
 WITHOUT_BOX = '<style>[data-testid="stException"] { display: none; }</style>'
 PAGES_FOLDER = Path(__file__).parents[1] / "pages"
 
@@ -64,6 +75,7 @@ def frame() -> None:
         _who()
         _where()
         _language()
+        tab_leaves_grids()
     run_screen(screen)
 
 

@@ -17,6 +17,8 @@ LANGUAGES: dict[Language, str] = {"en": "English", "zh": "中文"}
 FIRST: Language = "en"
 KEY = "lang"
 """Name in the window's memory and in the address."""
+CHOSEN_BY_WORDS = ("mode", "sort", "target_")
+"""How the keys of boxes begin that show a choice in words."""
 
 
 def language() -> Language:
@@ -40,8 +42,10 @@ def settle_language() -> None:
 
 
 def choose_language(given: Language) -> None:
-    """Says which language this window speaks from now on."""
+    """Says which language this window speaks from now on, also in the boxes where something was chosen by its words."""
     st.session_state[KEY] = given
+    for key in [str(each) for each in st.session_state if str(each).startswith(CHOSEN_BY_WORDS)]:
+        st.session_state[key] = st.session_state[key]  # else the browser goes on to show the word that was chosen
 
 
 def preferred_language(accepted: str) -> Language:

@@ -35,6 +35,7 @@ _CHINESE |= TEXTS_ZH_OF_REVIEW
 _ENGLISH: dict[str, dict[str, str]] = {
     # The frame
     "jobs_running": {"en": "{count} running in the background"},
+    "crop_caption": {"en": "{title}, page {page}"},
     "language_label": {"en": "Language of the interface"},
     "page_adapt": {"en": "Adapt"},
     "page_confirm": {"en": "Confirm"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 TEXTS_ZH: dict[str, str] = {
     # The frame
     "jobs_running": "{count} 个任务在后台运行",
+    "crop_caption": "{title}，第 {page} 页",
     "language_label": "界面语言",
     "page_adapt": "适配",
     "page_confirm": "确认",

@@ -1,0 +1,77 @@
+"""What comes next is in sight on a small screen and looks like a button in each language; Tab leaves a table."""
+
+import pytest
+from browsing import Studio, browser_page, settled
+from finished import PACKAGE, finished
+from fitted import PATH
+from playwright.sync_api import expect
+
+from studio.texts import text
+
+SMALL = {"viewport": {"width": 1280, "height": 800}}
+TABS_OF_A_TABLE = 8
+"""At most: the buttons over it, the cell where the cursor was, the frame that scrolls."""
+GROUND = "each => getComputedStyle(each).backgroundColor"
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    started = Studio(tmp_path_factory.mktemp("done"), LOGNAME="ada", USER="ada")
+    finished(started.workspace)
+    yield started.start()
+    started.stop()
+
+
+def bottom(locator):
+    expect(locator).to_be_visible()
+    box = locator.bounding_box()
+    return box["y"] + box["height"]
+
+
+def test_after_signing_compile_and_then_the_report_are_in_sight(studio):
+    package = studio.workspace / PACKAGE
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/sign?policy={PATH}")
+        settled(page)
+        assert bottom(page.get_by_role("link", name=text("bundle_report"))) <= 800
+        expect(page.get_by_text(text("sign_run"))).to_be_hidden()
+        aside = package.rename(package.with_suffix(".aside"))
+        page.reload()
+        settled(page)
+        assert bottom(page.get_by_role("button", name=text("compile_start"), exact=True)) <= 800
+        aside.rename(package)
+
+
+def test_links_to_what_comes_next_look_like_buttons_in_both_languages(studio):
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/adapt?model=net.onnx&spec=specs/esp32s3_v1.0.0.yaml")
+        settled(page)
+        for speaks, label in (("en", "English"), ("zh", "中文")):
+            page.get_by_text(label, exact=True).click()
+            expect(page.get_by_role("heading", name=text("page_adapt", speaks), exact=True)).to_be_visible()
+            settled(page)
+            review = page.get_by_role("link", name=text("adapt_review", speaks, count=9))
+            assert bottom(review) <= 800
+            press = page.get_by_role("button", name=text("adapt_start", speaks)).evaluate(GROUND)
+            assert review.evaluate(GROUND) == press
+            expect(page.get_by_label(text("adapt_mode", speaks))).to_have_value(text("mode_balanced", speaks))
+
+
+def test_tab_leaves_a_table(studio):
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/report?package={PACKAGE}")
+        settled(page)
+        grid = page.get_by_test_id("stDataFrame")
+        expect(grid.locator("canvas").first).to_be_visible()
+        page.locator(".st-key-save_package button").focus()
+        in_table = []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            where = "document.activeElement.closest('[data-testid=stDataFrame]') !== null"
+            in_table.append(page.evaluate(where))
+            if in_table[-1] is False and True in in_table:
+                break
+        assert 1 <= in_table.count(True) <= TABS_OF_A_TABLE
+        assert in_table[-1] is False
+        page.keyboard.press("Shift+Tab")  # and back into it
+        assert page.evaluate(where)
