@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hwdoc_ingest.same_thing import plain as _plain
+from hwdoc_ingest.same_thing import said_in_full
 from hwdoc_ingest.statement import Statement
 from metainfer_core.spec.draft import Candidate
 
@@ -58,16 +60,28 @@ class Weighed:
     """Whether another reading of the same thing was found, kept beside it or not."""
 
 
+Suits = Callable[[Candidate], int]
+"""Tells how well the place of a candidate suits to show what it says."""
+
+
+def any_place(candidate: Candidate) -> int:
+    """All places suit alike."""
+    return 0
+
+
 def weigh(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The candidates once a page, surer where places agree and less sure where they contradict."""
     return tuple(each.candidate for each in weighed(candidates))
 
 
-def weighed(candidates: Sequence[Candidate]) -> tuple[Weighed, ...]:
+def weighed(candidates: Sequence[Candidate], suits: Suits = any_place) -> tuple[Weighed, ...]:
     """The candidates once a page, surer where places agree and less sure where they contradict.
 
-    Of readings that contradict each other those stay that are nearly as well founded as the best one.
+    Of readings that contradict each other those stay that are nearly as well founded as the best one. A reading's
+    places follow each other, the one that suits best first.
     """
+    ruled = [each for each in candidates if not each.method.endswith(LEXICON) and each.confidence >= LEAST]
+    candidates = said_in_full(candidates, ruled)
     doubted = _doubted(candidates)
     candidates = _without_guesses(candidates)
     by_thing: dict[tuple[str, str, bool], list[Candidate]] = defaultdict(list)
@@ -79,12 +93,16 @@ def weighed(candidates: Sequence[Candidate]) -> tuple[Weighed, ...]:
         if instance:
             named[field] = max(named[field], *(c.confidence for c in group))
     found = [
-        _contested(each) if _thing(each.candidate) in doubted else each
+        _contested(each) if thing(each.candidate) in doubted else each
         for (field, instance, _), group in by_thing.items()
-        for each in _weigh_group(field, group, 0.0 if instance else named[field])
+        for each in _weigh_group(field, group, 0.0 if instance else named[field], suits)
     ]
     order = {(c.page, c.field, c.text): i for i, c in enumerate(candidates)}
-    return tuple(sorted(found, key=lambda w: order[w.candidate.page, w.candidate.field, w.candidate.text]))
+    at = [order[w.candidate.page, w.candidate.field, w.candidate.text] for w in found]
+    first: dict[object, int] = {}
+    for each, where in zip(found, at, strict=True):
+        first.setdefault(thing(each.candidate), where)
+    return tuple(sorted(found, key=lambda w: first[thing(w.candidate)]))
 
 
 def _contested(each: Weighed) -> Weighed:
@@ -92,7 +110,8 @@ def _contested(each: Weighed) -> Weighed:
     return Weighed(doubted, each.sureness, each.places, contested=True)
 
 
-def _thing(candidate: Candidate) -> tuple[str, str, _Reading]:
+def thing(candidate: Candidate) -> tuple[str, str, _Reading]:
+    """What a candidate says of what, wherever it stands."""
     return candidate.field, _plain(candidate.instance), _reading(candidate)
 
 
@@ -103,7 +122,7 @@ def _doubted(candidates: Sequence[Candidate]) -> set[tuple[str, str, _Reading]]:
         if candidate.method.endswith(LEXICON) and candidate.confidence >= LEAST:
             guesses[candidate.field, _plain(candidate.instance)].add(_reading(candidate))
     return {
-        _thing(candidate)
+        thing(candidate)
         for candidate in candidates
         if not candidate.method.endswith(LEXICON)
         for others in [guesses[candidate.field, _plain(candidate.instance)]]
@@ -132,7 +151,7 @@ def _without_guesses(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Weighed]:
+def _weigh_group(field: str, group: list[Candidate], named: float, suits: Suits) -> list[Weighed]:
     """The readings of one field of one instance; `named` is how sure the document is of instances by name."""
     readings: dict[_Reading, list[Candidate]] = defaultdict(list)
     for candidate in group:
@@ -157,15 +176,15 @@ def _weigh_group(field: str, group: list[Candidate], named: float) -> list[Weigh
             sure = min(sure, CONTRADICTED)
         found += [
             Weighed(_said_at(place, first, round(sure, 3)), first.confidence, places, doubted)
-            for place in _places(first, same)
+            for place in _places(same, suits)
         ]
     return found
 
 
-def _places(first: Candidate, same: Sequence[Candidate]) -> list[Candidate]:
-    """The surest place of a reading and one on every other page that says it."""
-    by_page = {first.page: first}
-    for candidate in sorted(same, key=lambda c: -c.confidence):
+def _places(same: Sequence[Candidate], suits: Suits) -> list[Candidate]:
+    """The best place of a reading and one on every other page that says it."""
+    by_page: dict[object, Candidate] = {}
+    for candidate in sorted(same, key=lambda c: (-suits(c), -c.confidence)):
         by_page.setdefault(candidate.page, candidate)
     return list(by_page.values())
 
@@ -183,8 +202,10 @@ def _foundation(same: list[Candidate]) -> float:
 
 
 def _says_less(reading: _Reading, other: _Reading) -> bool:
-    """Whether another reading gives the number that this one rounds."""
+    """Whether another reading gives the number that this one rounds, or lists all that it lists and more."""
     value, full = reading[0], other[0]
+    if isinstance(value, tuple) and isinstance(full, tuple) and all(isinstance(each, str) for each in value):
+        return len(value) > 1 and set(value) < set(full)
     if any(reading[1:]) or any(other[1:]) or isinstance(value, bool) or isinstance(full, bool):
         return False
     if not isinstance(value, int | float) or not isinstance(full, int | float):
@@ -195,10 +216,6 @@ def _says_less(reading: _Reading, other: _Reading) -> bool:
 def _digits(number: float) -> int:
     """Significant digits of a number as it would be printed."""
     return len(f"{number:.9e}".split("e")[0].replace(".", "").rstrip("0"))
-
-
-def _plain(instance: str | None) -> str:
-    return "".join(c for c in (instance or "").lower() if c.isalnum())
 
 
 def _reading(candidate: Candidate) -> _Reading:

@@ -31,6 +31,7 @@ SURE = 0.98
 """Confidence from which on a candidate may be accepted without a person."""
 
 _GROUPS = {"pdf": "digital", **dict.fromkeys(("dts", "dtsi", "svd", "xlsx", "csv"), "structured")}
+_SAID = ("field", "instance", "value", *BOUNDS, "unit", "strength", "sharing", "condition")
 _SHOWN = ("field", "instance", "value", *BOUNDS, "unit", "page")
 
 
@@ -157,6 +158,7 @@ def _of_document(
         "found": len(pairs),
         "wrong": len(wrong),
         "page_right": sum(candidate.get("page") == fact.get("page") for candidate, fact in pairs),
+        "shown_right": sum(_shown(candidate, candidates).get("page") == fact.get("page") for candidate, fact in pairs),
         "boxed": len(marked),
         "box_right": len(marked) - len(empty),
         "unjudged": len(candidates) - len(pairs) - len(wrong),
@@ -178,6 +180,13 @@ def _of_document(
     return counts, shown
 
 
+def _shown(found: Plain, candidates: Sequence[Plain]) -> Plain:
+    """Of all places that say the same the one that a draft shows: the first of the surest."""
+    said = {key: found.get(key) for key in _SAID}
+    same = [each for each in candidates if {key: each.get(key) for key in _SAID} == said]
+    return max(same, key=lambda each: each.get("confidence") or 0)
+
+
 def _sure(candidate: Plain, auto: float) -> bool:
     return bool((candidate.get("confidence") or 0) >= auto)
 
@@ -195,6 +204,7 @@ def _rates(counts: Mapping[str, int], auto: float) -> dict[str, Any]:
         "found": found,
         "wrong": wrong,
         "page_right": counts.get("page_right", 0) / max(found, 1),
+        "shown_right": counts.get("shown_right", 0) / max(found, 1),
         "box": counts["box_right"] / counts["boxed"] if counts.get("boxed") else None,
         "boxed": counts.get("boxed", 0),
         "unjudged": counts.get("unjudged", 0),
@@ -217,6 +227,7 @@ def as_text(report: Mapping[str, Any]) -> str:
         sure = row["auto_accept"]
         lines.append(
             f"{kind:10} recall {row['recall']:.3f} precision {row['precision']:.3f} page {row['page_right']:.3f} "
+            f"shown {row['shown_right']:.3f} "
             f"box {'-' if row['box'] is None else format(row['box'], '.3f')} of {row['boxed']} "
             f"sure {sure['covered']} of which wrong {sure['wrong']}"
         )

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hwdoc_ingest.best_place import told_by
 from hwdoc_ingest.bind import bind
 from hwdoc_ingest.calibration import Evidence
 from hwdoc_ingest.calibration import shipped as calibrated
 from hwdoc_ingest.chinese_terms import in_english, sentences
-from hwdoc_ingest.confidence import weighed
+from hwdoc_ingest.confidence import thing, weighed
 from hwdoc_ingest.drawn_bullets import mark_items
 from hwdoc_ingest.ocr_pages import as_shown, read_page
 from hwdoc_ingest.ocr_spaces import mend_spaces
@@ -100,10 +101,11 @@ def read_pages(
 def candidates_of(pages: Sequence[Page], key: str, tagger: Tagger, progress: Progress) -> tuple[Candidate, ...]:
     """What the pages of one document seem to say, each with its chance of being right."""
     calibration = calibrated()
-    return tuple(
-        Candidate(**{**candidate.__dict__, "confidence": calibration.chance(known)})
-        for candidate, known in weighed_candidates(pages, key, progress, tagger)
-    )
+    found = [(each, calibration.chance(known)) for each, known in weighed_candidates(pages, key, progress, tagger)]
+    surest: dict[object, float] = {}
+    for candidate, chance in found:  # a reading is right at all its places or at none
+        surest[thing(candidate)] = max(chance, surest.get(thing(candidate), 0.0))
+    return tuple(Candidate(**{**each.__dict__, "confidence": surest[thing(each)]}) for each, _ in found)
 
 
 def weighed_candidates(
@@ -122,7 +124,7 @@ def weighed_candidates(
             candidate = _on_page(bound, page)
             candidates.append(candidate)
             origins.setdefault((candidate.page, candidate.field, candidate.text), tagged)
-    kept = weighed(candidates)
+    kept = weighed(candidates, lambda c: told_by(origins[c.page, c.field, c.text], c.field))
     said_in = [origins[c.page, c.field, c.text] for c in (each.candidate for each in kept)]
     return list(zip([each.candidate for each in kept], evidence(kept, said_in), strict=True))
 

@@ -82,7 +82,7 @@ def figures(truths, predicted, tmp_path):
 
 def without_places(report):
     """The report without what it says of marked boxes and of pages, which the reference does not look at."""
-    own = ("box", "boxed", "box_right", "other_page", "empty_boxes")
+    own = ("box", "boxed", "box_right", "other_page", "shown_right", "empty_boxes")
     if isinstance(report, dict):
         return {key: without_places(value) for key, value in report.items() if key not in own}
     return [without_places(each) for each in report] if isinstance(report, list) else report
@@ -145,3 +145,11 @@ def test_an_address_must_be_exact():
     other = {"field": "mmio.base", "value": "0xfe000001", "instance": "spi"}
     assert judge([right, near, other], [fact]).found == {0: 0}
     assert judge([right, near, other], [fact]).wrong == ((1, 0),)
+
+
+def test_the_page_that_a_draft_shows_is_judged_apart_from_all_pages_that_say_the_same():
+    fact = {"field": "dma.channels", "value": 8, "unit": "count", "page": 30}
+    places = [{"field": "dma.channels", "value": 8, "page": page, "confidence": 0.9} for page in (2, 30)]
+    truths = {"a.pdf": {"doc": "a.pdf", "kind": "pdf", "facts": [fact]}}
+    assert [score(truths, {"a.pdf": order})["shown_right"] for order in (places, places[::-1])] == [0.0, 1.0]
+    assert [score(truths, {"a.pdf": order})["page_right"] for order in (places, places[::-1])] == [1.0, 1.0]
