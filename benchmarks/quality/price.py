@@ -14,8 +14,9 @@ import onnx
 import onnx_ir as ir
 import onnx_ir.passes.common as passes
 
+from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import raw
-from metainfer_core.actions.rewiring import add_constant, numbers_of
+from metainfer_core.actions.rewiring import add_constant, data_of, followers, numbers_of
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.errors import MetaInferError
 from metainfer_core.graph.load import import_model
@@ -44,10 +45,10 @@ def predicted(proto: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]] | No
         model = preprocess(import_model(proto.SerializeToString(), "peer").model, shapes).model
         ranges = _without_pairs(model)
         model = preprocess(import_model(model_bytes(model), "peer").model, shapes).model
-        calibration = Calibration(data="its own scales", data_digest="", is_random=False, samples=0, ranges=ranges)
-        draft = Draft(model, spec, calibration)
+        draft = Draft(model, spec, _calibration(ranges))
         for kind in STRUCTURAL:
             draft.take(draft.propose(kind))
+        draft.calibration = _calibration(_left_in_floats(draft.model, ranges) | ranges)
         draft = quantized(draft, {}, {})
         found = predict(draft.finished(), spec)
     except MetaInferError as error:
@@ -61,6 +62,24 @@ def words(estimate: Estimate) -> str:
     if total is None:
         return f"unknown without {', '.join(estimate.unknown)}"
     return f"{total.typical / 1000:.3f} ({total.low / 1000:.3f} to {total.high / 1000:.3f})"
+
+
+def _calibration(ranges: dict[str, TensorRange]) -> Calibration:
+    return Calibration(data="its own scales", data_digest="", is_random=False, samples=0, ranges=ranges)
+
+
+def _left_in_floats(model: ir.Model, ranges: Mapping[str, TensorRange]) -> dict[str, TensorRange]:
+    """Any range for what layers with integer inputs give out in floats: the layer is INT8, a conversion stands behind.
+
+    Which range it is changes no time.
+    """
+    found: dict[str, TensorRange] = {}
+    for node in model.graph:
+        form = integer_form(node)
+        if isinstance(form, IntegerForm) and form.role == "weighted" and str(data_of(node).name) in ranges:
+            for member in (node, *followers(node)):
+                found |= {str(value.name): TensorRange(low=-8, high=8) for value in member.outputs}
+    return found
 
 
 def _without_pairs(model: ir.Model) -> dict[str, TensorRange]:
