@@ -30,7 +30,17 @@ class Candidate:
     @property
     def integer_nodes(self) -> int:
         """How many nodes it computes in INT8."""
-        return sum(len(action.nodes) for action in self.draft.actions if action.kind == "quantize")
+        return sum(len(action.nodes) for action in self.draft.actions if action.kind == "quantize") - self._wide_nodes
+
+    @property
+    def sixteen_bit_nodes(self) -> int:
+        """How many nodes it computes in INT16, FP16 or BF16."""
+        half = sum(len(action.nodes) for action in self.draft.actions if action.kind == "half_precision")
+        return self._wide_nodes + half
+
+    @property
+    def _wide_nodes(self) -> int:
+        return sum(len(action.nodes) for action in self.draft.actions if action.params.get("bit_width") == 16)
 
     @property
     def moved_bytes(self) -> int:
@@ -77,7 +87,11 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
             figures["logit_sqnr_db"] = round(near, 2)
     if candidate.effect is not None and candidate.effect.metric is not None:
         accuracy = f"{candidate.effect.metric.words}; {accuracy}"
-    words = [accuracy, f"{candidate.integer_nodes} nodes in INT8", f"{candidate.moved_bytes:,} bytes moved"]
+    nodes = f"{candidate.integer_nodes} nodes in INT8"
+    if candidate.sixteen_bit_nodes:
+        figures["sixteen_bit_nodes"] = candidate.sixteen_bit_nodes
+        nodes += f", {candidate.sixteen_bit_nodes} in 16 bits"
+    words = [accuracy, nodes, f"{candidate.moved_bytes:,} bytes moved"]
     words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
     return {
         "name": candidate.name,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Reason, Refusal
-from metainfer_core.actions.integer_operators import IntegerForm, integer_form
+from metainfer_core.actions.half_tensors import unwidened
+from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
+from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.quantize_dequantize import raw
-from metainfer_core.actions.rewiring import INTEGER, KEEP_FLOAT, nodes_by_id
+from metainfer_core.actions.rewiring import FUSED_WITH, HALF, INTEGER, KEEP_FLOAT, nodes_by_id
 from metainfer_core.actions.units import granularities, ranked_units
 from metainfer_core.errors import UnsupportedError
+from metainfer_core.numerics.half import FORMATS, HalfFloat
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.range_reasons import with_range_reasons
@@ -87,31 +91,72 @@ def measured(measure: Callable[[ir.Model], Effect], model: ir.Model) -> Measured
         return " ".join(part for part in (error.what, error.why) if part)
 
 
-def quantized(structural: Draft, params: Mapping[str, object], dropped: Mapping[str, Reason]) -> Draft:
-    """INT8 wherever it is legal, but for the dropped nodes, which stay float for the reason given."""
-    draft = structural.branch()
-    keeper = KeepFloat()
+SixteenBits = Literal["int16", "float16", "bfloat16"]
+
+
+@dataclass(frozen=True)
+class Sixteen:
+    """Nodes that compute in 16 bits instead, each for its reason."""
+
+    data_type: SixteenBits = "int16"
+    nodes: Mapping[str, Reason] = field(default_factory=dict)
+
+
+def quantized(
+    structural: Draft, params: Mapping[str, object], dropped: Mapping[str, Reason], sixteen: Sixteen | None = None
+) -> Draft:
+    """INT8 wherever it is legal, but for the dropped nodes, which stay float for the reason given, or have 16 bits."""
+    draft, sixteen = structural.branch(), sixteen or Sixteen()
+    keeper, known = KeepFloat(), nodes_by_id(draft.model)
     draft.take(draft.propose(keeper.name))
-    known = nodes_by_id(draft.model)
     kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
     draft.take(list(kept))
+    half = None if sixteen.data_type == "int16" else sixteen.data_type
+    kind = Quantize(params, wide={} if half else sixteen.nodes, left=tuple(sixteen.nodes) if half else ())
     proposed = [
         with_range_reasons(found, draft.calibration)
-        for found in Quantize(params).propose(draft.model, draft.spec, draft.calibration)
+        for found in kind.propose(draft.model, draft.spec, draft.calibration)
     ]
     draft.take(proposed)
+    halves = _halves(draft, known, half, sixteen.nodes) if half else []
     against = [
         (known[refused.nodes[0]], Reason(claim=refused.reason, law="integer arithmetic of this unit on these numbers"))
-        for refused in proposed
+        for refused in (*proposed, *halves)
         if isinstance(refused, Refusal) and _stands_among_integers(known[refused.nodes[0]])
     ]
     draft.take([keeper.because(draft.model, draft.spec, target, "not_legal", reason) for target, reason in against])
     return draft
 
 
+def _halves(
+    draft: Draft, known: Mapping[str, ir.Node], half: HalfFloat, nodes: Mapping[str, Reason]
+) -> list[Action | Refusal]:
+    """Takes the nodes in 16-bit floats, and what computes without weights on their results; gives what was proposed."""
+    kind, words = HalfPrecision(half), FORMATS[half].words
+    found: list[Action | Refusal] = []
+    for name, node in known.items():
+        makers = (unwidened(value).producer() for value in node.inputs if value is not None)
+        maker = next((one for one in makers if one is not None and HALF in one.metadata_props), None)
+        follows = maker is not None and not {HALF, INTEGER, KEEP_FLOAT, FUSED_WITH} & set(node.metadata_props)
+        if name in nodes:
+            reason = nodes[name]
+        elif follows and node.op_type not in HEAVY and maker is not None:
+            reason = Reason(claim=f"It reads {words} of {maker.name}, which would be converted first.")
+        else:
+            continue
+        action = kind.because(draft.model, draft.spec, node, draft.calibration, reason)
+        found.append(action)
+        draft.take([action] if isinstance(action, Action) or name in nodes else [])
+    return found
+
+
 def _stands_among_integers(target: ir.Node) -> bool:
     """Whether nothing but its own numbers keeps a node from INT8: it has a form, and its inputs are integers."""
-    if KEEP_FLOAT in target.metadata_props or not isinstance(integer_form(target), IntegerForm):
+    if (
+        HALF in target.metadata_props
+        or KEEP_FLOAT in target.metadata_props
+        or not isinstance(integer_form(target), IntegerForm)
+    ):
         return False
     makers = [raw(value).producer() for value in target.inputs if value is not None]
     return all(maker is None or INTEGER in maker.metadata_props for maker in makers)

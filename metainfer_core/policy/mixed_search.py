@@ -70,7 +70,7 @@ def mixed(
         return sum(savings.get(node, 0.0) for node in action.nodes)
 
     least = min((saved(action) for action in actions if saved(action) > 0), default=1.0)
-    noise = {action.id: _noise(effects[action.id]) for action in actions}
+    noise = {action.id: noise_of(effects[action.id]) for action in actions}
     orders = (
         sorted(actions, key=lambda action: (-noise[action.id], action.id)),
         sorted(actions, key=lambda action: (-noise[action.id] / max(saved(action), least), action.id)),
@@ -115,7 +115,7 @@ def savings_by_node(before: Estimate, after: Estimate) -> dict[str, float]:
     return found
 
 
-def _noise(effect: Measured) -> float:
+def noise_of(effect: Measured) -> float:
     """Noise power as a share of the signal's; what cannot run is the noisiest."""
     return 10 ** (-worst_sqnr_db(effect) / 10) if isinstance(effect, Effect) else math.inf
 

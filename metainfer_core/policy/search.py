@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -20,6 +20,7 @@ from metainfer_core.policy.evidence import lines_of
 from metainfer_core.policy.float_search import narrow_floats
 from metainfer_core.policy.integer_search import (
     Measured,
+    Sixteen,
     Variant,
     alone,
     integer_actions,
@@ -29,12 +30,13 @@ from metainfer_core.policy.integer_search import (
 )
 from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
-from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, savings_by_node
+from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, noise_of, savings_by_node
 from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.policy.settle import settle
+from metainfer_core.policy.sixteen_search import in_sixteen, rescued
 from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
@@ -253,8 +255,13 @@ def _integer_candidates(
         own = {action.id: effects[action] for action in actions}
         if best.broken:
             together: Measured = best.effect if best.effect is not None else best.broken[0]
-            draft, effect = _mixed(variant, base, best, own, together, refiner if words else None, objective, tools)
-            candidates.append(_candidate(f"mixed, {variant.name}{words}", draft, objective, tools, effect))
+            for called, draft, effect in _mixed(
+                variant, base, best, own, together, refiner if words else None, objective, tools
+            ):
+                name = f"{called}, {variant.name}{words}"
+                candidates.append(_candidate(name, draft, objective, tools, effect))
+                for action in () if objective.fast else in_sixteen(draft, list(effects)):
+                    effects[action] = alone(variant.base(base), action, tools.measure_alone)
     return candidates, effects, against
 
 
@@ -267,13 +274,13 @@ def _mixed(
     refiner: Refiner | None,
     objective: Objective,
     tools: Tools,
-) -> tuple[Draft, Measured]:
-    """The cheapest mix of INT8 and float within the budget, mended like the best candidate was."""
+) -> Iterator[tuple[str, Draft, Measured]]:
+    """The cheapest mixes of INT8 with float32 and with 16 bits within the budget, mended as the best candidate was."""
     actions = integer_actions(best.draft)
     tries, tried = most_tries(len(actions)), itertools.count()
 
-    def build(dropped: Mapping[str, Reason]) -> Draft:
-        draft = quantized(variant.base(base), variant.params, dropped)
+    def build(dropped: Mapping[str, Reason], sixteen: Sixteen | None = None) -> Draft:
+        draft = quantized(variant.base(base), variant.params, dropped, sixteen)
         return refiner.refined(draft) if refiner is not None else draft
 
     def price(draft: Draft) -> float:
@@ -287,7 +294,11 @@ def _mixed(
         return measured(tools.measure, draft.branch().finished())
 
     mix = Mix(build, measure, price, objective)
-    return mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
+    draft, effect = mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
+    yield "mixed", draft, effect
+    noise = {action.nodes[0]: noise_of(effects[action.id]) for action in actions}
+    for rescue in rescued(mix, build, draft, noise):
+        yield f"mixed with {rescue.words}", rescue.draft, rescue.effect
 
 
 def _as_built(start: Draft, candidates: Sequence[Candidate], tools: Tools) -> list[Candidate]:

@@ -45,6 +45,8 @@ class Candidate(Value):
     logit_sqnr_db: float | None = None
     """Measured: the same of the logits behind an output that holds shares; None where no output does."""
     integer_nodes: int | None = None
+    sixteen_bit_nodes: int | None = None
+    """Nodes in INT16, FP16 or BF16; None where there is none, or the policy does not say."""
     moved_bytes: int | None = None
     within_budget: bool | None = None
     chosen: bool = False

@@ -73,7 +73,7 @@ class HalfPrecision(ActionKind):
             made_by = (value.producer() for value in candidate.inputs if value is not None)
             if candidate.op_type in MOVING and not any(producer in taken for producer in made_by):
                 continue  # away from 16-bit neighbours, moving would only add conversions
-            action = self._action(model, spec, candidate, calibration)
+            action = self._action(spec, candidate, calibration)
             refused = self.refusal(model, spec, action)
             if refused is None:
                 taken.update((candidate, *followers(candidate)))
@@ -90,6 +90,13 @@ class HalfPrecision(ActionKind):
         if calibration is not None and isinstance(ranges, dict):
             ranges = {**_ranges(group, calibration), **ranges}
         return action.with_nodes(nodes).with_params({"ranges": ranges} if ranges else {})
+
+    def because(
+        self, model: ir.Model, spec: HardwareSpec, target: ir.Node, calibration: Calibration | None, reason: Reason
+    ) -> Action | Refusal:
+        """The action for one node for a reason that is measured elsewhere, or why it is not legal."""
+        action = self._action(spec, target, calibration, (reason,))
+        return self.refusal(model, spec, action) or action
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """Format, unit, kernel, earlier decisions, the unit's arithmetic, and numbers that the format holds."""
@@ -140,7 +147,9 @@ class HalfPrecision(ActionKind):
             f"{f', on {params.target_hw}' if params.target_hw else ''}{forced}."
         )
 
-    def _action(self, model: ir.Model, spec: HardwareSpec, target: ir.Node, calibration: Calibration | None) -> Action:
+    def _action(
+        self, spec: HardwareSpec, target: ir.Node, calibration: Calibration | None, first: tuple[Reason, ...] = ()
+    ) -> Action:
         group = (target, *followers(target))
         unit = unit_for(spec, target.op_type, self.preferred)
         params: dict[str, object] = {"format": self.preferred}
@@ -160,7 +169,7 @@ class HalfPrecision(ActionKind):
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
-            why=tuple(why),
+            why=(*first, *why),
             constraint=f"{unit} computes in {self.preferred} and runs {target.op_type}."
             if isinstance(unit, str)
             else "",

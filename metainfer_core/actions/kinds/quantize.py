@@ -90,24 +90,34 @@ class Quantize(ActionKind):
     risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=True)
     Params = QuantizeParams
 
-    def __init__(self, preferred: Mapping[str, object] | None = None, wide: Mapping[str, Reason] | None = None) -> None:
+    def __init__(
+        self,
+        preferred: Mapping[str, object] | None = None,
+        wide: Mapping[str, Reason] | None = None,
+        left: Collection[str] = (),
+    ) -> None:
         """A kind that proposes with other parameters than the usual ones, such as `{"symmetric": True}`.
 
         Args:
             preferred: Parameters of its actions.
             wide: Nodes that get 16-bit activations instead, each with the reason.
+            left: Nodes that it proposes nothing for.
         """
         self.preferred = dict(preferred or {})
         self.wide = dict(wide or {})
+        self.left = frozenset(left)
 
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
         """One action a node where its inputs come from quantized nodes or it has weights; else why not."""
         quantized: set[ir.Node] = set()
+        wide: set[ir.Node] = set()
         of_one_scale: set[str] = set()
         for candidate in model.graph:
             if FUSED_WITH in candidate.metadata_props or not any(is_float(value) for value in candidate.outputs):
+                continue
+            if candidate.name in self.left:
                 continue
             fed = [producer in quantized for producer in _producers(candidate)]
             if candidate.op_type not in HEAVY and not any(fed):
@@ -121,10 +131,16 @@ class Quantize(ActionKind):
                 reason = f"{candidate.name} has an input that stays float, so INT8 would only add a conversion."
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=reason)
                 continue
-            action = self._action(spec, group, form, calibration, of_one_scale)
+            sensitive = self.wide.get(str(candidate.name))
+            along = _reads_wide(candidate, form, wide) if sensitive is None else None
+            action = self._action(spec, group, form, calibration, of_one_scale, sensitive or along)
             refused = self.refusal(model, spec, action)
+            if refused is not None and along is not None:
+                action = self._action(spec, group, form, calibration, of_one_scale, None)
+                refused = self.refusal(model, spec, action)
             if refused is None:
                 quantized.update(group)
+                wide.update(group if action.params["bit_width"] == 16 else ())
                 names = {name_of(value) for member in group for value in member.outputs}
                 of_one_scale |= names - set(action.params.get("channel_ranges", {}))
             yield refused or action
@@ -235,9 +251,10 @@ class Quantize(ActionKind):
         form: IntegerForm,
         calibration: Calibration | None,
         of_one_scale: Collection[str],
+        reason: Reason | None,
     ) -> Action:
+        """The action on a group; `reason`: why it has 16-bit activations, where it is to have them."""
         target = group[0]
-        reason = self.wide.get(str(target.name))
         preferred = self.preferred if reason is None else WIDE
         wanted = preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
@@ -358,6 +375,14 @@ class Quantize(ActionKind):
                 form.bias,
                 quantized_constant(model, f"{target.name}.bias", integers, product, bias_axis, target),
             )
+
+
+def _reads_wide(candidate: ir.Node, form: IntegerForm, wide: Collection[ir.Node]) -> Reason | None:
+    """Why a node between layers has 16-bit activations as well: what it reads has them."""
+    maker = next((producer for producer in _producers(candidate) if producer in wide), None)
+    if form.role == "weighted" or maker is None:
+        return None
+    return Reason(claim=f"It reads 16-bit activations of {maker.name}, which 8 bits would round again.")
 
 
 def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, params: QuantizeParams) -> str | None:
