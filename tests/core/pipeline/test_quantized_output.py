@@ -34,7 +34,7 @@ def test_the_output_of_a_quantized_node_is_placed_and_built(tmp_path):
         for tensor, memory in action.params["memory"].items()
     }
     assert any(action.action == "quantize" for action in adapted.policy.actions)
-    assert placed == {"x": "sram", "y": "sram"}
+    assert placed == {"x": "dram", "y": "dram"}
     compiled = pipeline.compile_policy(prepared, spec, adapted.policy, "native-cpu", samples.feeds)
     assert compiled.differences == ()
     assert compiled.violations == ()
