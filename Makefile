@@ -18,8 +18,12 @@ studio: setup ## Set up and start the product in the browser
 test: setup ## Set up and run lint, types, import contracts and all fast tests
 	tools/test.sh
 
-test-full: setup ## What `make test` does, and everything that takes longer
+test-full: .venv/full ## What `make test` does, and everything that takes longer or needs PyTorch, TensorFlow or OpenVINO
 	tools/test.sh --full
+
+.venv/full: .venv/ready requirements-full.lock tools/setup_full.sh
+	tools/setup_full.sh
+	touch $@
 
 lint: setup ## Lint, types and import contracts only
 	tools/test.sh --lint

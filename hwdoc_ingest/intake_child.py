@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import ctypes
 import json
 import os
-import resource
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -17,11 +14,8 @@ from hwdoc_ingest.document_pages import document_pages
 from hwdoc_ingest.intake import Limits, Task
 from hwdoc_ingest.read_document import read_document
 from hwdoc_ingest.reading import Reading
+from metainfer_core.confine import confine
 from metainfer_core.errors import MetaInferError
-
-_CLONE_NEWNET = 0x40000000
-_CLONE_NEWUSER = 0x10000000
-_PR_SET_PDEATHSIG = 1
 
 
 def main(descriptor: int, path: str, task: Task, limits: Limits) -> None:
@@ -71,24 +65,9 @@ def _told(kind: str, what: str, why: str, fix: str) -> dict[str, str]:
     return {"kind": kind, "what": what, "why": why, "fix": fix}
 
 
-def _refuse_network(event: str, _: object) -> None:
-    """An audit hook, which cannot be taken back: a document has no reason to reach anything."""
-    if event.startswith("socket."):
-        raise PermissionError("The reader of a document has no network.")
-
-
 def limit_process(limits: Limits) -> None:
-    """Limits this process for good: memory, computing time, no core file, no network."""
-    sys.addaudithook(_refuse_network)
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 5))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # no orphan when the parent is killed
-        # What is no Python code has no network either, where the system lets a process part from it.
-        if libc.unshare(_CLONE_NEWNET) != 0:
-            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+    """Limits this process for good, as the reading of one document is."""
+    confine(limits.memory_bytes, limits.cpu_seconds)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Models of PyTorch and TensorFlow, brought to ONNX by those frameworks' own exporters in a process with limits."""
