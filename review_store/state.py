@@ -12,6 +12,7 @@ from metainfer_core.bundle.statement import ApprovedAction
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.what_if import risk_as_overridden
 from review_store.events import (
     Approved,
     Overridden,
@@ -157,13 +158,19 @@ def bound_policy(policy: Policy, binding: Binding) -> Policy:
 
 
 def effective(proposed: PolicyAction, override: Overridden | None, tagged: bool) -> PolicyAction:
-    """The action as it would be built, with an override and a tag."""
+    """The action as it would be built, with an override and a tag, and with the risk that it then has."""
     reviewers: dict[str, Any] = {}
     if override is not None:
         reviewers["override"] = override.plain().get("override")
     if tagged:
         reviewers["review_required"] = True
-    return PolicyAction.from_plain(proposed.plain() | reviewers, proposed.id) if reviewers else proposed
+    if not reviewers:
+        return proposed
+    action = PolicyAction.from_plain(proposed.plain() | reviewers, proposed.id)
+    if override is None:
+        return action
+    risk = risk_as_overridden(action, override.measured, override.unmeasured or "")
+    return action if risk == action.risk else action.model_copy(update={"risk": risk})
 
 
 def overridden(review: ActionReview, override: Mapping[str, Any] | Literal[False] | None) -> PolicyAction:

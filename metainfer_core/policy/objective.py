@@ -72,8 +72,8 @@ def shortfalls(objective: Objective, effect: Effect) -> tuple[str, ...]:
         return lost
     metric = effect.metric
     drop, limit = told_apart(metric.drop, allowed, ".4f")
-    share = f"{objective.max_metric_drop:.2%} of {metric.reference:.4f}"
-    return (*lost, f"{metric.words}; it got worse by {drop}, the budget is {limit}, {share}.")
+    share, whole = f"{objective.max_metric_drop:.2%}", f"{metric.reference:.4f}"
+    return (*lost, f"{metric.words}; it got worse by {drop}, the budget is {limit}, {share} of {whole}.")
 
 
 def worst_sqnr_db(effect: Effect) -> float:

@@ -21,7 +21,7 @@ from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.integer_search import Measured, measured
 from metainfer_core.policy.measured_alone import by_itself
 from metainfer_core.policy.objective import Objective, shortfalls
-from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.policy import Policy, PolicyAction, Risk
 from metainfer_core.policy.search import STRUCTURAL
 from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -87,6 +87,39 @@ class WhatIf(Value):
             if name in ("before", "after")
         }
         return WhatIf.from_plain({**self.plain(), **sides})
+
+    @property
+    def newly_broken(self) -> tuple[str, ...]:
+        """Limits of the budget that are broken by it, or in another way than without it."""
+        return tuple(sentence for sentence in self.after.broken if sentence not in self.before.broken)
+
+
+def risk_as_overridden(action: PolicyAction, found: WhatIf | None, unmeasured: str) -> Risk | None:
+    """The risk of an action with its override: high, with the reason, where that breaks the budget or nobody knows.
+
+    Args:
+        action: The action as proposed, with the override in it.
+        found: What the override does.
+        unmeasured: Why that was not measured, in a record that says so.
+    """
+    facts = (
+        [f"As overridden, the whole policy breaks its budget: {each}" for each in found.newly_broken] if found else []
+    )
+    if found is None and unmeasured and _moves_numbers(action):
+        facts.append("What it does as overridden was not measured: it is unverified.")
+    if not facts:
+        return action.risk
+    return Risk(level="high", facts=(*facts, *(action.risk.facts if action.risk is not None else ())))
+
+
+def _moves_numbers(action: PolicyAction) -> bool:
+    """Whether an override of parameters changes what such an action computes."""
+    known = kind(action.action)
+    return (
+        not is_off(action)
+        and effective(action).params != action.params
+        and (known is None or known.risk.changes_numbers)
+    )
 
 
 def what_if(

@@ -118,7 +118,7 @@ def test_feature_06_what_changed_since_my_last_verdict(log):
     assert (found.bound_to, found.others) == (None, ())
     say(log, POLICY, "eve", CONV_1, "override", override={"bit_width": 16}, reason="more")
     found = since(POLICY, CONV_1)
-    assert found.fields == (FieldChange("override.bit_width", None, 16),)
+    assert found.fields == (FieldChange("override.bit_width", None, 16), FieldChange("risk", "medium", "high"))
     assert [each.event.actor for each in found.others] == ["eve"]
     assert since(policy(spec_digest=sha256(b"other")), CONV_0).bound_to == "the hardware spec"
     say(log, POLICY, "bob", CONV_1, "approve", justification=JUSTIFICATION)

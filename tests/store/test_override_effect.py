@@ -8,13 +8,15 @@ import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper
-from review_maker import AT, CONV_0, POLICY, TRUST, say
+from review_maker import AT, CONV_0, POLICY, TRUST, action, policy, say
 
+from metainfer_core.bundle.review_rules import standing
+from metainfer_core.bundle.statement import ApprovedAction
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.pipeline import adapt, prepare, samples_for
 from metainfer_core.policy.objective import Objective
-from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.what_if import Outcome, Side, WhatIf, content_of
 from metainfer_core.spec.library import load
 from review_store.decide import current_state
@@ -194,3 +196,57 @@ def test_a_record_of_an_older_program_reads_as_it_was_written():
     assert b"measured" not in body
     event = read_event(body.decode())
     assert (event.to_json(), override_effect(event)) == (body, "")
+
+
+def planted(override, broken_before=(), broken_after=()):
+    """An override of the first action with what was measured of it."""
+    found = effect_of(POLICY, [with_override(override)])
+    plain = found.plain()
+    plain["before"]["broken"], plain["after"]["broken"] = list(broken_before), list(broken_after)
+    return {"override": override, "reason": "less", "measured": WhatIf.from_plain(plain)}
+
+
+def with_override(override):
+    return PolicyAction.from_plain(POLICY.actions[0].plain() | {"override": override})
+
+
+OVER = "y has 19.98 dB; the budget is 20 dB."
+
+
+def test_an_override_that_breaks_the_budget_is_of_high_risk_and_says_why(log):
+    say(log, POLICY, "ada", CONV_0, "override", **planted({"bit_width": 4}, (), (OVER,)))
+    state = current_state(log, POLICY, TRUST)
+    review = state.action(CONV_0)
+    assert POLICY.actions[0].risk.level == "low"
+    assert review.action.risk.level == "high"
+    assert review.action.risk.facts[0] == f"As overridden, the whole policy breaks its budget: {OVER}"
+    assert review.word == "required"
+    with pytest.raises(InputError, match="this approval needs a justification"):
+        say(log, POLICY, "bob", CONV_0, "approve")
+    (signed,) = (each for each in reviewed_policy(state).actions if each.id == CONV_0)
+    unjustified = ApprovedAction(id=CONV_0, content_digest=signed.content_digest, risk="low", at=AT)
+    assert not standing(signed, {"bob": unjustified}, (), TRUST).enough  # the core judges what is signed the same
+    say(log, POLICY, "ada", CONV_0, "override", override=None, reason="back", unmeasured="as proposed")
+    assert current_state(log, POLICY, TRUST).action(CONV_0).action == POLICY.actions[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [((), (), "low"), ((OVER,), (OVER,), "low"), ((OVER,), ("y has 3.0 dB; the budget is 20 dB.",), "high")],
+)
+def test_only_what_an_override_itself_breaks_raises_its_risk(log, before, after, level):
+    say(log, POLICY, "ada", CONV_0, "override", **planted({"bit_width": 6}, before, after))
+    assert current_state(log, POLICY, TRUST).action(CONV_0).action.risk.level == level
+
+
+def test_an_unmeasured_override_is_unverified_where_it_can_move_numbers(log):
+    moved = POLICY.actions[0], action("x", kind="place", params={"memory": {"x": "sram"}})
+    of = policy(*moved)
+    say(log, of, "ada", moved[0].id, "override", override={"bit_width": 4}, reason="less")
+    say(log, of, "ada", moved[1].id, "override", override={"memory": {"x": "dram"}}, reason="there is room")
+    state = current_state(log, of, TRUST)
+    first, second = (state.action(each.id).action.risk for each in moved)
+    assert first.facts == ("What it does as overridden was not measured: it is unverified.",)
+    assert (first.level, second.level) == ("high", "low")
+    say(log, of, "ada", moved[0].id, "override", override=False, reason="leave it out")
+    assert current_state(log, of, TRUST).action(moved[0].id).action.risk.level == "low"

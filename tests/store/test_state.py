@@ -117,7 +117,7 @@ def test_override_changes_what_is_built_and_outdates_its_approval(log):
     built = reviewed_policy(state)
     assert built.actions[0].override == {"bit_width": 16}
     assert built.actions[1:] == POLICY.actions[1:]
-    say(log, POLICY, "bob", CONV_0, "approve")
+    say(log, POLICY, "bob", CONV_0, "approve", justification=JUSTIFICATION)
     assert words(log, POLICY) == ALL
     say(log, POLICY, "ada", CONV_0, "override", override=None, reason="back")
     assert reviewed_policy(current_state(log, POLICY, TRUST)) == POLICY
