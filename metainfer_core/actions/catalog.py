@@ -9,6 +9,7 @@ from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.decompose import Decompose
 from metainfer_core.actions.kinds.enlarge_kernel import EnlargeKernel
 from metainfer_core.actions.kinds.equalise import Equalise
+from metainfer_core.actions.kinds.factor_weights import FactorWeights
 from metainfer_core.actions.kinds.fold_batch_norm import FoldBatchNorm
 from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
@@ -33,6 +34,7 @@ KINDS: tuple[ActionKind, ...] = (
     MergeSiblings(),
     Equalise(),
     Decompose(),
+    FactorWeights(),
     Split(),
     EnlargeKernel(),
     SplitKernel(),

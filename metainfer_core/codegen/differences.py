@@ -23,7 +23,9 @@ CONVERSIONS = ("quantize", "dequantize", "narrow", "widen", "rescale_int8_", "re
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes", "merge_siblings")
 """Kinds that let one step compute several nodes."""
-REPLACING = ("decompose", "split", "split_kernel", "merge_siblings")
+LAYERS = ("conv2d", "depthwise_conv2d", "gemm", "matmul")
+"""What the names of kernels of layers begin with."""
+REPLACING = ("decompose", "factor_weights", "split", "split_kernel", "merge_siblings")
 """Kinds that put new nodes in the place of some; the names of the pieces begin with the first one's name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
@@ -292,6 +294,19 @@ def _in_parts_of_its_kernel(action: Action, built: Built) -> Iterator[Difference
         yield _difference(action, node, f"{wanted} parts of its kernel", f"{got} convolutions")
 
 
+def _in_factors(action: Action, built: Built) -> Iterator[Difference]:
+    """The layer is computed by two calls with weights, the first of which gives as many channels as the rank."""
+    node, rank = action.nodes[0], action.params["rank"]
+    layers = [step for step in built.steps(node) if built.constants(step) and step.kernel.startswith(LAYERS)]
+    if len(layers) != 2:
+        kernels = ", ".join(step.kernel for step in layers) or "nothing"
+        yield _difference(action, node, "two layers", f"computed by {kernels}")
+        return
+    between = built.tensors[layers[0].outputs[0]]
+    if between.shape[1 if "conv" in layers[0].kernel else -1] != rank:
+        yield _difference(action, node, f"{rank} channels between", f"{between.name} {between.shape}")
+
+
 def _with_zeros(action: Action, built: Built) -> Iterator[Difference]:
     """The weights hold the taps that were approved: packed, at least as many numbers for each output channel."""
     node, taps = action.nodes[0], math.prod(action.params["kernel"])
@@ -330,6 +345,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "store_low_bit": _packed,
     "keep_float": _float,
     "decompose": _covered,
+    "factor_weights": _in_factors,
     "split": _in_parts,
     "split_kernel": _in_parts_of_its_kernel,
     "enlarge_kernel": _with_zeros,

@@ -95,6 +95,8 @@ def _of_structure(action: Action) -> list[tuple[Level, str]]:
         return [("high", f"{len(action.nodes)} nodes become one kernel.")]
     if action.kind in RESTRUCTURING and action.params.get("method") != "fallback":
         return [("medium", "The graph's structure changes; the function does not.")]
+    if action.kind == "factor_weights":
+        return [("medium", "Two layers of lower rank stand in for one, and nothing is trained again.")]
     if action.params.get("method") == "fallback":
         return [("medium", f"The data travels to {action.params.get('target_hw')} and back.")]
     return []

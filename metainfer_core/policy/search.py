@@ -17,6 +17,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.candidates import Candidate, rank, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
+from metainfer_core.policy.factor_search import factored_layers
 from metainfer_core.policy.float_search import narrow_floats
 from metainfer_core.policy.integer_search import (
     Measured,
@@ -42,9 +43,11 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 
 STRUCTURAL = (
-    *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings", "equalise"),
-    *("decompose", "split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels"),
+    *("cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings", "equalise", "decompose"),
+    *("split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels"),
 )
+FACTORED_BEFORE = "split"
+"""The structural kind before which layers are factored."""
 BEST_KEPT = 5
 MENDED = ", mended"
 """What the name of a candidate ends in whose layers' rounding was mended."""
@@ -91,6 +94,19 @@ def search(
     if objective.precision is Precision.INT8:
         found, numeric, against_integers = _integer_candidates(structural, objective, tools)
         candidates += found
+    factors: list[Action] = []
+    if not (objective.fast or calibration.is_random):  # a rank is measured, which random inputs say nothing of
+        factors = factored_layers(_before_factors(start, structural), objective, tools)
+    if factors:
+        lower, alone_too = _structural(start, objective, tools, bound, factors)
+        floating = _without_integer_padding(start, lower)
+        floating.take(floating.propose("keep_float"))
+        drafts = [_candidate("float32", floating, objective, tools)]
+        if objective.precision is Precision.INT8:
+            found, own, _ = _integer_candidates(lower, objective, tools)
+            drafts, numeric = [*drafts, *found], {**own, **numeric}
+        effects = {**alone_too, **effects}
+        candidates += [replace(one, name=f"factored, {one.name}") for one in drafts]
     ranked = rank(_as_built(start, candidates, tools), objective)
     final, stages = ranked[0].draft, ranked[0].stages
     tools.progress("measuring all actions together", 0, 0)
@@ -115,14 +131,22 @@ def search(
     )
 
 
+def _before_factors(start: Draft, structural: Draft) -> Draft:
+    """The structural actions that come before layers are factored."""
+    draft, later = start.branch(), STRUCTURAL[STRUCTURAL.index(FACTORED_BEFORE) :]
+    draft.take(action for action in structural.actions if action.kind not in later)
+    return draft
+
+
 def _structural(
-    start: Draft, objective: Objective, tools: Tools, bound: tuple[Action, ...]
+    start: Draft, objective: Objective, tools: Tools, bound: tuple[Action, ...], factors: Sequence[Action] = ()
 ) -> tuple[Draft, dict[str, Measured]]:
-    """All structural actions that keep their promise, and what each does to the outputs alone."""
+    """All structural actions that keep their promise, with these factors, and what each does to the outputs alone."""
     draft = start.branch()
     draft.take(bound)
     for index, name in enumerate(STRUCTURAL):
         tools.progress("proposing structural actions", index, len(STRUCTURAL))
+        draft.take(factors if name == FACTORED_BEFORE else ())
         draft.take(_wanted(draft.propose(name), objective))
     effects: dict[str, Measured] = {}
     broken: dict[str, str] = {}

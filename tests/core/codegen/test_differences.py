@@ -308,6 +308,17 @@ def test_another_count_of_channels_is_named() -> None:
     assert found(graph(changed("c", shape=[1, 6, 4, 4]))) == {("Conv_0", "8 channels", "6 channels")}
 
 
+def test_factors_that_were_not_built_and_another_rank_are_named() -> None:
+    actions = (*without("keep_float"), Action(kind="factor_weights", nodes=("Gemm_4",), params={"rank": 3}))
+    between = {"m": tensor("m", shape=(1, 3))}
+    first = step("gemm", node_ids=("Gemm_4.0_matmul", "Gemm_4"), outputs=("m",))
+    second = step("gemm", node_ids=("Gemm_4.1_gemm", "Gemm_4"), inputs=("m", "gw"))
+    assert found(graph(between, gemm=first, second=second), actions) == set()
+    assert found(graph(), actions) == {("Gemm_4", "two layers", "computed by gemm_float32")}
+    four = {"m": tensor("m", shape=(1, 4))}
+    assert found(graph(four, gemm=first, second=second), actions) == {("Gemm_4", "3 channels between", "m (1, 4)")}
+
+
 def test_another_unit_is_named() -> None:
     assert found(graph(exp=step("exp", unit="npu"))) == {("Soft_3", "on cpu", "exp_float32 on npu")}
     assert found(graph(conv=step("conv", unit=None))) == {
