@@ -54,12 +54,15 @@ class DoesNotFitError(MetaInferError):
         available: The amount there is, in `unit`.
         unit: Unit of both amounts.
         fix: The next thing to do.
+        node: That needs too much by itself, whatever else there is; empty where it is all together.
     """
 
     exit_status = 1
 
-    def __init__(self, resource: str, needed: int, available: int, unit: str = "bytes", fix: str = "") -> None:
-        self.resource, self.needed, self.available, self.unit = resource, needed, available, unit
+    def __init__(
+        self, resource: str, needed: int, available: int, unit: str = "bytes", fix: str = "", node: str = ""
+    ) -> None:
+        self.resource, self.needed, self.available, self.unit, self.node = resource, needed, available, unit, node
         super().__init__(
             f"{resource} is too small.",
             f"Needed {needed:,} {unit}, available {available:,} {unit}: {needed - available:,} {unit} too many.",
@@ -67,7 +70,7 @@ class DoesNotFitError(MetaInferError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.resource, self.needed, self.available, self.unit, self.fix)
+        return type(self), (self.resource, self.needed, self.available, self.unit, self.fix, self.node)
 
 
 class NotTrustedError(MetaInferError):

@@ -23,7 +23,8 @@ MOST_ROWS = 64
 
 def pareto_picture(policy: Policy) -> Picture | None:
     """The candidates that were kept: predicted time against measured effect; None where their figures were not kept."""
-    placed = [each for each in policy.candidates if each.get("exact") or isinstance(each.get("sqnr_db"), int | float)]
+    built = [each for each in policy.candidates if each.get("chosen") or not each.get("refused")]
+    placed = [each for each in built if each.get("exact") or isinstance(each.get("sqnr_db"), int | float)]
     if not placed:
         return None
     timed = all(each.get("predicted_ms") for each in placed)

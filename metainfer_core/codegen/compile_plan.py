@@ -234,11 +234,12 @@ def _check_weights_fit(spec: HardwareSpec, memory: str, needed: int) -> None:
 
 def _least_counts(spec: HardwareSpec, memory: str) -> str:
     """A sentence more where the spec gives a memory's size as a range."""
-    size = spec.memories[memory].size_bytes
+    size, reserved = spec.memories[memory].size_bytes, spec.memories[memory].reserved_bytes
     if size is None or size.low >= size.high:
         return ""
+    less = f", and {reserved:,} are reserved (memories.{memory}.reserved_bytes)" if reserved else ""
     return (
-        f" Of {int(size.low):,} to {int(size.high):,} bytes the least counts: "
+        f" Of {int(size.low):,} to {int(size.high):,} bytes the least counts{less}: "
         f"write the size that is built into memories.{memory}.size_bytes."
     )
 

@@ -193,6 +193,7 @@ class _Stager:
             max(needed),
             device.capacity_bytes,
             fix=advice,
+            node=step.node_ids[0],
         )
 
     def _cut(self, device: Device, step: Step, tile: Tile) -> tuple[Part, ...]:

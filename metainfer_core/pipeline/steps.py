@@ -33,6 +33,7 @@ from metainfer_core.policy.apply import apply, apply_line, effective, is_off
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.tools import Refused
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.check_legal import Violation, check_legal
 from metainfer_core.verify.metric import check_labels, find_metric
@@ -121,6 +122,7 @@ def adapt(
         name=f"{prepared.name}_on_{spec.name.lower()}",
         model_digest=prepared.digest,
         overfull=lambda adapted: _overfull(adapted, spec),
+        refused=lambda adapted: _refused(adapted, spec),
         calibration_samples=calibration_samples,
     )
     return Adapted(policy, evaluation_samples, reference)
@@ -162,6 +164,17 @@ def _staged(lowered: Lowered, spec: HardwareSpec, asked: Asked) -> Lowered | Non
         return stage(lowered, spec, asked, everywhere=True)
     except (DoesNotFitError, UnsupportedError):
         return None
+
+
+def _refused(adapted: ir.Model, spec: HardwareSpec) -> Refused | None:
+    """Whether compiling refuses the model, on targets with and without DMA."""
+    lowered, asked = lower(adapted), asked_of(adapted)
+    for everywhere in (False, True) if devices(spec) else (False,):
+        try:
+            staged_plan(lowered, spec, asked, everywhere)
+        except (DoesNotFitError, UnsupportedError) as error:
+            return Refused(error, everywhere=not everywhere)
+    return None
 
 
 def compile_policy(

@@ -10,6 +10,7 @@ from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.objective import Objective, SearchMode, nearness_db, worst_sqnr_db
+from metainfer_core.policy.tools import Refused
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Candidate:
     """Of the draft as it stands."""
     stages: Mapping[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
     """Kind to the predictions before and after all actions of that kind; empty until the draft is settled."""
+
+    refused: Refused | None = None
+    """Whether the compiler would refuse it; None also until the draft is settled."""
 
     @property
     def integer_nodes(self) -> int:
@@ -49,19 +53,26 @@ class Candidate:
 
 
 def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidate]:
-    """Best first: within the budget, then by what the search mode asks for, then by accuracy.
+    """Best first: what can be built, within the budget, then by what the search mode asks for, then by accuracy.
 
     Where a prediction is unknown for one candidate, bytes moved decide between all: they are always known.
     """
     timed = objective.search_mode is not SearchMode.ENERGY and all(candidate.estimate.total for candidate in candidates)
 
-    def key(candidate: Candidate) -> tuple[bool, float, int, float, str]:
+    def key(candidate: Candidate) -> tuple[int, bool, float, int, float, str]:
         total = candidate.estimate.total
         accuracy = nearness_db(candidate.effect) if candidate.effect is not None else float("-inf")
         time = total.typical if timed and total is not None else 0.0
-        return bool(candidate.broken), time, candidate.moved_bytes, -accuracy, candidate.name
+        refused = 0 if candidate.refused is None else 1 + candidate.refused.everywhere
+        return refused, bool(candidate.broken), time, candidate.moved_bytes, -accuracy, candidate.name
 
     return sorted(candidates, key=key)
+
+
+def refused_words(refused: Refused) -> str:
+    """Where the compiler refuses it, and why."""
+    where = "on every target" if refused.everywhere else "where units are fed by DMA"
+    return f"refused {where}: {refused.error.what} {refused.error.why}"
 
 
 def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
@@ -93,6 +104,9 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
         nodes += f", {candidate.sixteen_bit_nodes} in 16 bits"
     words = [accuracy, nodes, f"{candidate.moved_bytes:,} bytes moved"]
     words.append(f"over the budget: {candidate.broken[0]}" if candidate.broken else "within the budget")
+    if candidate.refused is not None:
+        words = [refused_words(candidate.refused)]
+        figures["refused"] = True
     return {
         "name": candidate.name,
         "accuracy": "; ".join(words),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
@@ -20,7 +20,7 @@ from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search import search
-from metainfer_core.policy.tools import Progress, Tools
+from metainfer_core.policy.tools import Progress, Refused, Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.effect import effect_of, measure
 from metainfer_core.verify.layer_data import collect_layers
@@ -46,6 +46,7 @@ def choose(
     model_digest: str | None = None,
     overfull: Overfull = lambda adapted: None,
     calibration_samples: Samples | None = None,
+    refused: Callable[[ir.Model], Refused | None] = lambda adapted: None,
 ) -> Policy:
     """The best legal policy within the accuracy budget, with measured and predicted evidence for each action.
 
@@ -62,8 +63,10 @@ def choose(
         model_digest: Of the model file that the policy is for.
         calibration_samples: Inputs that ranges and rounding are learned from; `samples` if not given.
         overfull: The memory that the planner cannot fit an adapted model into, where there is one.
+        refused: Whether the compiler would refuse an adapted model.
 
     Raises:
+        DoesNotFitError: Whatever is done, a memory of the spec is too small.
         UnsupportedError: The model as it is has an operator without a kernel, or no unit has the precision.
     """
     if objective.precision is Precision.FP16 and not formats(spec):
@@ -73,7 +76,7 @@ def choose(
             f"No unit of {spec.name} lists float16 or bfloat16 ({fields or 'compute_units'}).",
             "Use --precision int8 or float32, or add the data type to the spec with its source.",
         )
-    tools = tools_for(model, spec, samples, reference, objective, progress, calibration_samples, overfull)
+    tools = tools_for(model, spec, samples, reference, objective, progress, calibration_samples, overfull, refused)
     bound = BindShape().bound(report) if report is not None else ()
     return search(model, spec, calibration, objective, tools, bound, name, model_digest)
 
@@ -87,6 +90,7 @@ def tools_for(
     progress: Progress = quiet,
     calibration_samples: Samples | None = None,
     overfull: Overfull = lambda adapted: None,
+    refused: Callable[[ir.Model], Refused | None] = lambda adapted: None,
 ) -> Tools:
     """How effects are measured, prices predicted and ranges taken; arguments as for `choose`."""
     metric = (objective.metric, find_metric(objective.metric)) if objective.metric is not None else None
@@ -100,6 +104,7 @@ def tools_for(
         calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress),
         layers=lambda adapted: collect_layers(adapted, learned_from),
         overfull=overfull,
+        refused=refused,
         progress=progress,
     )
 

@@ -11,10 +11,12 @@ import onnx_ir as ir
 from metainfer_core.actions.action import Action, Reason, Refusal
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
+from metainfer_core.errors import DoesNotFitError
 from metainfer_core.figures import told_apart
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.candidates import Candidate, rank, summary
+from metainfer_core.policy.as_built import as_built
+from metainfer_core.policy.candidates import Candidate, rank, refused_words, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
 from metainfer_core.policy.factor_search import factored_layers
@@ -36,7 +38,6 @@ from metainfer_core.policy.objective import Objective, Precision, nearness_db, s
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.policy.settle import settle
 from metainfer_core.policy.sixteen_search import in_sixteen, rescued
 from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -107,7 +108,8 @@ def search(
             drafts, numeric = [*drafts, *found], {**own, **numeric}
         effects = {**alone_too, **effects}
         candidates += [replace(one, name=f"factored, {one.name}") for one in drafts]
-    ranked = rank(_as_built(start, candidates, tools), objective)
+    ranked = rank(as_built(start, candidates, objective, tools), objective)
+    _refuse_what_fits_nowhere(ranked)
     final, stages = ranked[0].draft, ranked[0].stages
     tools.progress("measuring all actions together", 0, 0)
     together = measured(tools.measure, final.finished())
@@ -129,6 +131,14 @@ def search(
         calibration=calibration.data,
         warnings=warnings,
     )
+
+
+def _refuse_what_fits_nowhere(ranked: Sequence[Candidate]) -> None:
+    """Raises where no target could build any candidate: of those that lack room, the one that lacks least speaks."""
+    refused = [each.refused for each in ranked if each.refused is not None and each.refused.everywhere]
+    if len(refused) == len(ranked):
+        lacking = [each.error for each in refused if isinstance(each.error, DoesNotFitError)]
+        raise min(lacking, key=lambda error: error.needed - error.available, default=refused[0].error)
 
 
 def _before_factors(start: Draft, structural: Draft) -> Draft:
@@ -325,16 +335,6 @@ def _mixed(
         yield f"mixed with {rescue.words}", rescue.draft, rescue.effect
 
 
-def _as_built(start: Draft, candidates: Sequence[Candidate], tools: Tools) -> list[Candidate]:
-    """Each candidate with everything that it would be built with, placing and staging too, and the price of that."""
-    found = []
-    for index, candidate in enumerate(candidates):
-        tools.progress("pricing", index, len(candidates))
-        built = settle(start, candidate.draft, tools)
-        found.append(replace(candidate, draft=built.draft, estimate=built.estimate, stages=built.stages))
-    return found
-
-
 def _accuracy(candidate: Candidate) -> float:
     return nearness_db(candidate.effect) if candidate.effect is not None else float("-inf")
 
@@ -344,6 +344,8 @@ def _warnings(objective: Objective, best: Candidate, baseline: Estimate, calibra
     warnings = []
     if calibration.is_random:
         warnings.append("No data was given: ranges and effects come from random inputs and say little about real ones.")
+    if best.refused is not None:
+        warnings.append(f"No candidate can be built for all targets; the chosen one is {refused_words(best.refused)}")
     warnings += [f"No candidate keeps to the accuracy budget: {sentence}" for sentence in best.broken]
     total, unoptimised = best.estimate.total, baseline.total
     if best.estimate.unknown:

@@ -9,11 +9,21 @@ import onnx_ir as ir
 
 from metainfer_core.actions.layer_inputs import Layer
 from metainfer_core.cost.estimate import Estimate
+from metainfer_core.errors import MetaInferError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.placing import Overfull
 
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """That the compiler would refuse an adapted model."""
+
+    error: MetaInferError
+    everywhere: bool
+    """On every target; else on those alone that feed units with a local memory by DMA."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class Tools:
     """What the layers of a float model read on calibration inputs."""
     overfull: Overfull = lambda adapted: None
     """The memory that the planner cannot fit everything into, where there is one."""
+    refused: Callable[[ir.Model], Refused | None] = lambda adapted: None
+    """Whether the compiler would refuse an adapted model, for what the spec says of memories and DMA."""
     progress: Progress = lambda step, done, total: None
 
     def measure_alone(self, model: ir.Model) -> Effect:

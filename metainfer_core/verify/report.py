@@ -49,6 +49,8 @@ class Candidate(Value):
     """Nodes in INT16, FP16 or BF16; None where there is none, or the policy does not say."""
     moved_bytes: int | None = None
     within_budget: bool | None = None
+    refused: Literal[True] | None = None
+    """The compiler refuses it, on every target or on those that feed units by DMA; `accuracy` says why."""
     chosen: bool = False
 
 

@@ -82,6 +82,12 @@ def test_of_a_size_that_is_a_range_the_least_counts_and_the_refusal_says_so(smal
         field = f"memories.{memory}.size_bytes"
         told = f" Of 4,096 to 65,536 bytes the least counts: write the size that is built into {field}."
         assert caught.value.fix.endswith(told)
+    reserved = with_memories(chip, ddr={"size_bytes": {"min": 4096, "max": 65536}, "reserved_bytes": 8192})
+    with pytest.raises(DoesNotFitError) as caught:
+        compile_plan(small, reserved)
+    assert caught.value.available == 0
+    told = " Of 4,096 to 65,536 bytes the least counts, and 8,192 are reserved (memories.ddr.reserved_bytes): write "
+    assert told in caught.value.fix
     with pytest.raises(DoesNotFitError) as caught:
         compile_plan(small, with_memories(chip, on_chip_sram={"size_bytes": 4096}))
     assert "the least counts" not in caught.value.fix
