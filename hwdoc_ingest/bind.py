@@ -12,8 +12,17 @@ from hwdoc_ingest.confidence import LEXICON, confidence
 from hwdoc_ingest.fallback import read_left_over
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.row_values import as_sentence, by_columns, in_full, label_unit, part_of, sizes_whole, value_by_name
+from hwdoc_ingest.row_values import (
+    as_sentence,
+    by_columns,
+    in_full,
+    label_unit,
+    part_of,
+    sizes_whole,
+    value_by_name,
+)
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
+from hwdoc_ingest.same_thing import plain
 from hwdoc_ingest.standing import standing
 from hwdoc_ingest.statement import Cell, Statement
 from hwdoc_ingest.table_parts import CACHE
@@ -51,6 +60,13 @@ UNDER_BIAS = re.compile(r"\bunder bias\b", re.IGNORECASE)
 """How a temperature beyond which a powered chip is destroyed is called, wherever it stands."""
 MOST = re.compile(r"\W*max(?:imum)?\b|最大|最高", re.IGNORECASE)
 """How the name of a row begins whose value is the largest: `Max. CPU frequency (MHz)`."""
+ENDS_IN_MOST = re.compile(r"(?:,|\()\s*max(?:imum)?\.?\)?(?:\s*[(\[][^()\[\]]{1,8}[)\]])?$", re.IGNORECASE)
+"""How it may end: `CPU clock, max. (MHz)`."""
+NAMED_BOUNDS = (
+    ("min", re.compile(r"min(?:imum)?\.?|最小值?", re.IGNORECASE)),
+    ("typ", re.compile(r"typ(?:ical)?\.?|nom(?:inal)?\.?|典型值?", re.IGNORECASE)),
+    ("max", re.compile(r"max(?:imum)?\.?|peak|最大值?", re.IGNORECASE)),
+)
 UP_TO = re.compile(r"^\s*(?:up to|max(?:imum)?\.?|at most)\s+(?=[\d.])", re.IGNORECASE)
 MAX_TEXT = 240
 
@@ -152,9 +168,11 @@ def _from_row(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]
     rule = _row_rule(tagged, bounded, rules)
     if rule is None or CONDITIONS.search(tagged.statement.cell_text(tagged.statement.cells[0])):
         return
-    for group in dict.fromkeys(cell.group for cell in bounded):
-        cells = [cell for cell in bounded if cell.group == group]
-        yield from _from_cells(tagged, rule, cells)
+    by_group = list(dict.fromkeys(cell.group for cell in bounded))
+    for group in by_group:
+        for found in _from_cells(tagged, rule, [cell for cell in bounded if cell.group == group]):
+            named = len(by_group) < 2 or plain(group) in plain(found.instance)
+            yield found if named else _of_part(found, group)
 
 
 def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> QuantityRule | None:
@@ -214,6 +232,8 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
                 parts |= {"min": values[0], "max": values[1]}
             elif amount.form == "tolerance":
                 parts |= {"min": values[0], "typ": values[1], "max": values[2]}
+            elif len(values) == 1 and (named := _named_bound(tagged)):
+                parts[named] = values[0]
             elif len(values) == 1 and "max" not in rule.field and _is_most(tagged, cell):
                 parts["max"] = values[0]
             else:
@@ -255,9 +275,18 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
     )
 
 
+def _named_bound(tagged: Tagged) -> str:
+    """The bound that is a row's name (`Typical` below the title `Power consumption`) or ends it (`Power, typical`)."""
+    name = tagged.statement.cell_text(tagged.statement.cells[0]).strip()
+    name = name.rpartition(",")[2].strip() or name
+    return next((bound for bound, word in NAMED_BOUNDS if word.fullmatch(name)), "")
+
+
 def _is_most(tagged: Tagged, cell: Cell) -> bool:
     """Whether a row's name or its cell says that the number is the largest."""
-    return bool(MOST.match(tagged.text[: cell.start]) or UP_TO.match(tagged.statement.cell_text(cell)))
+    name = tagged.statement.cell_text(tagged.statement.cells[0])
+    named = MOST.match(tagged.text[: cell.start]) or ENDS_IN_MOST.search(name)
+    return bool(named or UP_TO.match(tagged.statement.cell_text(cell)))
 
 
 def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:

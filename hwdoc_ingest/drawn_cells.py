@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwdoc_ingest.pages import Box
+from hwdoc_ingest.pages import Box, Ruling
 from hwdoc_ingest.table_column import Column
+from hwdoc_ingest.text_lines import Line
 
 SIDE = 0.6
 """How much less room a value has on the side that it is set to, at most, in a cell over several columns."""
@@ -57,3 +58,26 @@ def own_column(cell: DrawnCell, box: Box, columns: Sequence[Column]) -> tuple[in
         return bounds[-1], after > before / 3
     middle = (box[0] + box[2]) / 2
     return min(bounds, key=lambda i: abs(columns[i].centre - middle)), True
+
+
+def cut_at_rulings(rows: Sequence[list[Line]], rulings: Sequence[Ruling]) -> list[list[Line]]:
+    """The rows of a page with their pieces cut where an upright ruling stands between two words.
+
+    Columns that are fitted to their cells leave less white between them than there is between words elsewhere.
+    """
+    upright = [ruling.box for ruling in rulings if not ruling.horizontal]
+    return [[part for piece in row for part in _cut(piece, upright)] for row in rows] if upright else list(rows)
+
+
+def _cut(piece: Line, upright: Sequence[Box]) -> list[Line]:
+    left, top, right, bottom = piece.box
+    middle = (top + bottom) / 2
+    places = [(box[0] + box[2]) / 2 for box in upright if left < box[0] < right and box[1] < middle < box[3]]
+    parts = [[piece.words[0]]]
+    for word in piece.words[1:]:
+        last = parts[-1][-1]
+        if any(last.box[2] - 1 < place < word.box[0] + 1 for place in places) and not word.raised:
+            parts.append([word])
+        else:
+            parts[-1].append(word)
+    return [Line(tuple(part)) for part in parts]

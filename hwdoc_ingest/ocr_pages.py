@@ -58,18 +58,19 @@ def read_page(file: PdfFile, number: int, engine: Callable[[], OcrEngine] = defa
 
 def _regions_to_read(file: PdfFile, page: Page) -> list[Box]:
     """The parts of a page that show text which its text layer lacks: all of it, or large pictures on it."""
-    glyphs = sum(c.isalnum() for word in page.words for c in word.text)
+    known = _known_words(page)
+    glyphs = _letters(known)
     handle = file.open_page(page.number)
     try:
         if page.garbled:
             return [(0.0, 0.0, page.width, page.height)]
         if glyphs < FEW_GLYPHS:
             whole = (0.0, 0.0, page.width, page.height)
-            return [whole] if _shows_text(_ink(handle, page, page.words), whole, MIN_LINES, 2) else []
+            return [whole] if _shows_text(_ink(handle, page, known), whole, MIN_LINES, 2) else []
         pictures = _pictures(handle, page)
         if not pictures:
             return []
-        ink = _ink(handle, page, page.words)
+        ink = _ink(handle, page, known)
         chosen: list[Box] = []
         for picture in pictures:
             covered = sum(c.isalnum() for w in page.words if _inside(w.box, picture) for c in w.text)
@@ -79,6 +80,16 @@ def _regions_to_read(file: PdfFile, page: Page) -> list[Box]:
         return chosen
     finally:
         handle.close()
+
+
+def _known_words(page: Page) -> tuple[Word, ...]:
+    """The words of the text layer with turned headers; a page that lies on its side is read by its image."""
+    lies = _letters(page.turned) > 2 * _letters(page.words)
+    return page.words if lies else (*page.words, *page.turned)
+
+
+def _letters(words: Sequence[Word]) -> int:
+    return sum(c.isalnum() for word in words for c in word.text)
 
 
 def _pictures(handle: pypdfium2.PdfPage, page: Page) -> list[Box]:

@@ -24,6 +24,7 @@ MARKS = re.compile(
     r"|(?i:(?:\b\d{1,3}|single|dual|triple|quad|hexa|octa|two|three|four|six|eight)\W{1,3}(?:[\w-]+\W){0,2}?(?:core|processor)s?\b)"
     r"|\bCortex|\bXtensa|\bXuanTie|\bRV(?:32|64)|(?i:\b\w+[- ]issue\b|\bsuperscalar\b)|\bMali|\bPowerVR|\bAdreno"
     r"|\bDSP\b"
+    r"|(?i:[(\[](?:[KMG]i?(?:B|bits?|bytes?)|[MG]Hz|TOPS|mW)[)\]])"  # a unit that a header gives its column
     r"|(?:BGA|PGA|QFN|QFP|DIP|CSP)(?![a-z])|(?i:\b(?:million|billion)\b|\bdie size\b)"
 )
 """What rules find that is no number phrase: addresses, names, kinds and types."""

@@ -10,7 +10,7 @@ import ctypes
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pypdfium2
@@ -106,6 +106,8 @@ class Page:
     """Whether nothing of it could be read."""
     dots: tuple[Box, ...] = ()
     """Shapes that are drawn as small and as wide as high as a bullet is."""
+    turned: tuple[Word, ...] = ()
+    """Words of the text layer that run upwards or downwards, in the order of the file."""
 
 
 SMALLEST_DOT, LARGEST_DOT = 1.2, 8.0
@@ -151,13 +153,24 @@ class PdfFile:
         handle = self.open_page(number)
         try:
             place = _Placement(handle)
-            words = tuple(_words(handle, place))
-            wanted = matters(words)
+            glyphs = tuple(_glyphs(handle, place))
+            words, turned = tuple(_words(glyphs)), tuple(_turned(glyphs))
+            wanted = matters((*words, *turned))
             drawn = tuple(_drawn(handle, place)) if wanted else ()
             rulings = tuple(each for each in drawn if isinstance(each, Ruling))
             dots = tuple(each for each in drawn if not isinstance(each, Ruling))
             garbled = _is_garbled(handle)
-            return Page(number, place.width, place.height, words, rulings, matters=wanted, garbled=garbled, dots=dots)
+            return Page(
+                number,
+                place.width,
+                place.height,
+                words,
+                rulings,
+                matters=wanted,
+                garbled=garbled,
+                dots=dots,
+                turned=turned,
+            )
         except pypdfium2.PdfiumError as error:
             raise self._broken(number, error) from error
         finally:
@@ -210,6 +223,12 @@ class _Placement:
         along, down = a * x + b * y, d * x + e * y
         return along > 0 and abs(down) < 0.05 * along
 
+    def runs_up_or_down(self, x: float, y: float) -> bool:
+        """Whether a direction in PDF coordinates runs straight upwards or downwards on the page as shown."""
+        a, b, _, d, e, _ = self.matrix
+        along, down = a * x + b * y, d * x + e * y
+        return abs(along) < 0.05 * abs(down)
+
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
         x0, y0 = self.point(left, bottom)
         x1, y1 = self.point(right, top)
@@ -224,6 +243,8 @@ class _Glyph:
     base: float
     upright: bool
     """Whether it stands in a line that runs from left to right."""
+    turned: bool
+    """Whether its line runs straight upwards or downwards."""
 
 
 def _glyphs(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[_Glyph | None]:
@@ -252,10 +273,10 @@ def _glyphs(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[_Glyph | N
             if box[2] <= box[0] or box[3] <= box[1]:
                 continue
             pdfium.FPDFText_GetMatrix(raw, index, matrix)
-            upright = place.runs_right(matrix.a, matrix.b)
+            upright, turned = place.runs_right(matrix.a, matrix.b), place.runs_up_or_down(matrix.a, matrix.b)
             size = pdfium.FPDFText_GetFontSize(raw, index) * math.hypot(matrix.c, matrix.d)
             base = place.point(x.value, y.value)[1]
-            yield _Glyph(plain_text(chr(code)), box, size or box[3] - box[1], base, upright)
+            yield _Glyph(plain_text(chr(code)), box, size or box[3] - box[1], base, upright, turned)
     finally:
         text_page.close()
 
@@ -271,13 +292,12 @@ def _is_garbled(handle: pypdfium2.PdfPage) -> bool:
         text_page.close()
 
 
-def _words(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Word]:
+def _words(glyphs: Iterable[_Glyph | None]) -> Iterator[Word]:
     """Upright words. Glyphs that run in another direction (watermarks, labels along an axis) are left out."""
     run: list[_Glyph] = []
     line: _Glyph | None = None  # the last glyph that stood on a line, to tell raised glyphs by
-    for glyph in _glyphs(handle, place):
-        if glyph is not None and not glyph.upright:
-            glyph = None
+    for each in glyphs:
+        glyph = each if each is not None and each.upright else None
         if run and (glyph is None or not _joins(run[-1], glyph)):
             word = _word(run, line)
             if not word.raised:
@@ -288,6 +308,30 @@ def _words(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Word]:
             run.append(glyph)
     if run:
         yield _word(run, line)
+
+
+def _turned(glyphs: Iterable[_Glyph | None]) -> Iterator[Word]:
+    """Words that run straight upwards or downwards."""
+    run: list[_Glyph] = []
+    for each in (*glyphs, None):
+        glyph = each if each is not None and each.turned else None
+        if run and (glyph is None or not _stands_on(run[-1], glyph)):
+            box = (
+                min(each.box[0] for each in run),
+                min(each.box[1] for each in run),
+                max(each.box[2] for each in run),
+                max(each.box[3] for each in run),
+            )
+            yield Word("".join(each.text for each in run), box, run[0].size, box[3])
+            run = []
+        if glyph is not None:
+            run.append(glyph)
+
+
+def _stands_on(last: _Glyph, glyph: _Glyph) -> bool:
+    """Whether a glyph stands right above or below the one before it."""
+    beside = abs(glyph.box[0] - last.box[0]) + abs(glyph.box[2] - last.box[2])
+    return beside < 0.3 * glyph.size and max(last.box[1] - glyph.box[3], glyph.box[1] - last.box[3]) < 0.2 * glyph.size
 
 
 def _joins(last: _Glyph, glyph: _Glyph) -> bool:

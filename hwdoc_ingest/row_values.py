@@ -26,6 +26,7 @@ _PART_OF_CACHE = re.compile(r"\b(?:lines?|blocks?|ways?|sets?|banks?|pages?|sect
 NOT_A_PARAMETER = re.compile(r"\b(?:pins?|notes?|conditions?|step|page|version|date)\b|条件|备注|引脚", re.IGNORECASE)
 
 
+_MOST = re.compile(r"\b(?:max(?:imum)?|peak|TDP)\b|最大|峰值", re.IGNORECASE)
 _BARE = re.compile(r"(?:size|capacity|容量|大小)$", re.IGNORECASE)
 """A name that says nothing without the part above it."""
 
@@ -110,6 +111,8 @@ def by_columns(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Found]
             value = values[0] if len(values) == 1 else values
         if rule.ranged and value is not None:
             continue
+        if rule.typical_field and not _MOST.search(f"{cell.header} {label}"):  # which of the two is not said
+            continue
         named = not any(amount.unit for amount in find_amounts(label))
         instance = label if cell is not cells[0] and named else None
         low, middle, high = bounds
@@ -125,7 +128,7 @@ def _amount(tagged: Tagged, cell: Cell) -> Amount | None:
         unit = _UNIT.search(cell.header)
         said = (unit[1] or unit[2]) if unit else _unit_beside(tagged)
         found = find_amounts(f"{text} {said}") if said else found
-    if len(found) != 1 or found[0].unit is None:
+    if len(found) != 1 or (found[0].unit is None and found[0].dimension != "count"):
         return None
     rest = re.sub(r"\bV?DC\b", "", text[: found[0].start] + text[found[0].end :])
     return None if re.search(r"[A-Za-z\d]{2,}|[-+*/]", re.sub(r"\([^()]*\)", "", rest)) else found[0]
@@ -138,13 +141,16 @@ def _unit_beside(tagged: Tagged) -> str:
 
 
 def _rule(cell: Cell, amount: Amount, about: str, rules: Sequence[QuantityRule]) -> QuantityRule | None:
-    """The rule whose parameter the header names with most letters."""
+    """The rule whose parameter the header names with most letters; a bare count needs a header that says no more."""
     header = in_full(cell.header)
+    least = 0.6 * len(header) if amount.unit is None else 0.0
     options = [
         (match.end() - match.start(), -at, rule)
         for at, rule in enumerate(rules)
         if rule.dimension == amount.dimension and not rule.forbids.search(header)
         for match in [rule.parameter.search(header)]
-        if match and (rule.context is None or rule.context.search(f"{header} {about}"))
+        if match
+        and match.end() - match.start() >= least
+        and (rule.context is None or rule.context.search(f"{header} {about}"))
     ]
     return max(options, key=lambda option: option[:2])[2] if options else None

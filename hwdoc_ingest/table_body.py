@@ -70,6 +70,24 @@ def with_conditions(columns: tuple[Column, ...], row: Sequence[Line]) -> tuple[C
     return tuple(sorted([*(c for c in columns if not c.bound), *parted], key=lambda column: column.left))
 
 
+_UNIT = re.compile(
+    r"[(\[]?([µμmkMG]?(?:Hz|V|A|W|s|B)|[KMG]i?(?:B|bit|byte)s?|bits?|bytes?|°C|℃|TOPS|ns|MT/s|%)[)\]]?", re.I
+)
+
+
+def with_units(columns: tuple[Column, ...], row: Sequence[Line]) -> tuple[Column, ...] | None:
+    """The columns with the units that a second row of headers gives them; None for a row of another kind."""
+    units = [(_UNIT.fullmatch(piece.text), piece.box) for piece in row]
+    if not units or not all(unit for unit, _ in units):
+        return None
+    headed = list(columns)
+    for unit, box in units:
+        over = min(range(len(columns)), key=lambda at: abs(columns[at].centre - (box[0] + box[2]) / 2))
+        if unit and "(" not in headed[over].header:
+            headed[over] = replace(headed[over], header=f"{headed[over].header} ({unit[1]})")
+    return tuple(headed) if len(units) > 1 else None
+
+
 def is_whole(row: Sequence[Line], spans: Sequence[tuple[float, float]]) -> bool:
     """Whether a row has one piece for each header, and none stands under another header than its own."""
     return len(row) == len(spans) and all(

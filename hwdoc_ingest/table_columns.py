@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
-from hwdoc_ingest.table_body import fitted, is_whole, with_conditions, with_unheaded
+from hwdoc_ingest.table_body import fitted, is_whole, with_conditions, with_unheaded, with_units
 from hwdoc_ingest.table_column import Column, Table
 from hwdoc_ingest.table_grids import CAPTION, COMPARED, heads_columns
 from hwdoc_ingest.table_groups import HEADER_WORD, groups, stands_between
@@ -26,7 +26,7 @@ BOUNDS: tuple[tuple[re.Pattern[str], Bound], ...] = (
     (re.compile(r"\bmin(?:imum)?\d?\b|最小", re.IGNORECASE), "min"),
     (re.compile(r"\b(?:typ(?:ical)?|nom(?:inal)?)\d?\b|典型", re.IGNORECASE), "typ"),
     (re.compile(r"\b(?:max(?:imum)?|peak)\d?\b|最大", re.IGNORECASE), "max"),
-    (re.compile(r"^(?:values?|ratings?|limits?|数值|值)\b", re.IGNORECASE), "value"),
+    (re.compile(r"^(?:(?:values?|ratings?|limits?|数值|值)\b|ranges?$|范围$)", re.IGNORECASE), "value"),
     (re.compile(r"^[(\[]?°C/W[)\]]?(?:\(\d\))?$"), "value"),
 )
 SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,3}){1,5}\.?\s+(?:[A-Z][^|]{3,60}|[\u4e00-\u9fff][^|]{1,60})$")
@@ -57,7 +57,8 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
             at_foot = last + 1 == len(rows) and top > 0.8 * page.height and _is_header(rows[at])
             if following > last + 1 or at_foot:
                 below = rows[last + 1 : following]
-                conditions = with_conditions(columns, below[0]) if len(below) > 1 else None
+                below_head = with_conditions(columns, below[0]) or with_units(columns, below[0]) if below else None
+                conditions = below_head if len(below) > 1 else None
                 if conditions:
                     columns, top, below = conditions, max(piece.base for piece in below[0]), below[1:]
                 columns = with_unheaded(fitted(columns, below), below)
@@ -101,6 +102,8 @@ def _is_header(line: list[Line]) -> bool:
     """Whether a row of pieces reads like the header of a table."""
     words = [_bare(word) for piece in line for word in piece.words if not word.raised]
     if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
+        return False
+    if len(line) >= 3 and NUMBER.match(line[-1].text) and not _bound(line[-1].text):  # `Typical power | mW | 850`
         return False
     words = [word for word in words if not UNIT_WORD.match(word)]
     known = sum(bool(HEADER_WORD.match(word)) for word in words)

@@ -29,6 +29,8 @@ COMPARED = re.compile(
     re.IGNORECASE,
 )
 """The first header of a table whose others may be part numbers: one column a part."""
+GRADE = re.compile(r"\d{1,4}(?:\.\d{1,3})? ?(?:[MG]Hz|V|°C)(?: (?:version|grade|part))?")
+"""The header of a column that is one grade of speed, supply or temperature."""
 _COMPARES = re.compile(
     r"(?:instruction|data|I|D|L1I|L1D|L2)(?:[- ]?cache)?|(?:commercial|industrial|automotive|military)(?: grade)?"
     r"|units?",
@@ -46,7 +48,10 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
     """Whether a row of short names stands over at least two rows whose cells align with it, values in one column."""
     head = rows[at]
     titles = {piece.text for piece in head}
-    if not 2 <= len(head) == len(titles) <= 12 or not all(_is_name(piece) for piece in head):
+    graded = len(head) >= 3 and COMPARED.match(head[0].text)
+    if not 2 <= len(head) == len(titles) <= 12:
+        return False
+    if not all(_is_name(piece) or (graded and GRADE.fullmatch(piece.text)) for piece in head):
         return False
     signals = any(SIGNAL.fullmatch(word.text) for piece in head for word in piece.words)
     if signals and not (len(head) >= 3 and COMPARED.match(head[0].text)):

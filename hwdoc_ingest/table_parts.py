@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from hwdoc_ingest.statement import RowCell
 from hwdoc_ingest.table_column import Column
-from hwdoc_ingest.table_grids import COMPARED
+from hwdoc_ingest.table_grids import COMPARED, GRADE
 from hwdoc_ingest.table_groups import HEADER_WORD
 
 PART = re.compile(
     r"(?=\S*\d)[A-Z][\w/.()-]*\d[\w/.()-]*(?: [A-Z]?[\w-]+)?|-[A-Z\d]{1,6}"
     r"|(?:eco|low[- ]power|nominal|normal|standard|turbo|boost|overdrive|underdrive|performance|high[- ]speed"
-    r"|commercial|industrial|automotive|extended|military)(?: (?:mode|grade))?",
+    r"|commercial|industrial|automotive|extended|military)(?: (?:mode|grade))?"
+    r"|[A-Z][\w-]*(?: [\w-]+)? (?:cores?|cluster|CPUs?|processor)|(?:big|little|BIG|LITTLE)",
     re.IGNORECASE,
 )
-"""The header of a column that is one part, grade or mode."""
+"""The header of a column that is one part, grade, mode or kind of core."""
 LEVEL = re.compile(
     r"(?:low|medium|mid|middle|high|max(?:imum)?|light|full|idle|active|fast|slow|balanced|economy"
     r"|sleep|deep sleep|run)(?: power)?",
@@ -41,6 +42,7 @@ def parts(columns: Sequence[Column], path: Sequence[str]) -> tuple[int, ...]:
         if at
         and (
             PART.fullmatch(column.header)
+            or GRADE.fullmatch(column.header)
             or (modes and LEVEL.fullmatch(column.header))
             or (CACHE.search(column.header) and (cached or "ache" in column.header))
         )

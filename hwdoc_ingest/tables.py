@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hwdoc_ingest.drawn_cells import cut_at_rulings
 from hwdoc_ingest.pages import Page, Word
 from hwdoc_ingest.statement import Statement
 from hwdoc_ingest.table_column import Table
 from hwdoc_ingest.table_columns import find_tables
 from hwdoc_ingest.table_rows import middle, table_rows
 from hwdoc_ingest.text_lines import baselines, regions
+from hwdoc_ingest.turned_headers import with_turned_headers
 
 
 def read_tables(
     page: Page, open_table: Table | None, path_at: PathAt
 ) -> tuple[list[Statement], frozenset[int], Table | None]:
     """The rows of all tables on a page; those of two columns of text are looked for column by column."""
+    page = with_turned_headers(page)
     whole = _read_tables(page, open_table, path_at)
     parts = regions(page)
     if len(parts) == 1:
@@ -44,7 +47,7 @@ def _read_tables(
     Returns:
         The rows; which words (by position in page.words) they and the headers used; the table that is still open.
     """
-    rows = baselines(page.words)
+    rows = cut_at_rulings(baselines(page.words), page.rulings)
     used: set[int] = set()
     found: list[Statement] = []
     tables = find_tables(page, rows, open_table)

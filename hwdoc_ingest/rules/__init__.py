@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from hwdoc_ingest.rules import (
     accelerators,
     addresses,
+    bit_sizes,
     cache_pairs,
     caches,
     chip,
     clocks,
+    core_counts,
     dma,
     dram,
     instruction_timing,
@@ -27,12 +29,14 @@ from hwdoc_ingest.rules.rule import FindRule, QuantityRule
 QUANTITY_RULES: tuple[QuantityRule, ...] = (
     *caches.RULES,
     *memories.RULES,
+    *bit_sizes.RULES,
     *dram.RULES,
     *clocks.RULES,
     *accelerators.RULES,
     *dma.RULES,
     *interrupts.RULES,
     *processor.RULES,
+    *core_counts.RULES,
     *supply.RULES,
     *chip.RULES,
 )

@@ -119,7 +119,10 @@ def beside(tagged: Tagged, start: int, end: int) -> str | None:
 
 _NO_LABEL = re.compile(r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", re.IGNORECASE)
 """Headers of cells that name the parameter or its unit."""
-_UNIT_CELL = re.compile(r"[\W\d]*|[μµmkMG]?(?:[AVWCFsBΩ]|Hz)|°C(?:/W)?|[A-Z]{1,2}[a-z]?|[a-zA-Z]|ns|ps|nm|um|pF|dB\w?")
+_UNIT_CELL = re.compile(
+    r"[\W\d]*|[μµmkMG]?(?:[AVWCFsBΩ]|Hz)|°C(?:/W)?|[A-Z]{1,2}[a-z]?|[a-zA-Z]|ns|ps|nm|um|pF|dB\w?"
+    r"|[Yy]es|[Nn]o|N/?A|(?:不)?支持|[是否有无]"  # whether a part has something names nothing
+)
 
 
 def row_label(tagged: Tagged, start: int = -1) -> str:

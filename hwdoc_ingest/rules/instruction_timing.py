@@ -41,6 +41,10 @@ _NAMED_ROWS = (
     ("latency.branch_cycles", re.compile(r"(?:taken )?branch(?:es)?(?: \(?taken\)?)?", re.IGNORECASE)),
 )
 _LATENCY = re.compile(r"\blatency\b|\bcycles\b|\bPCycles?\b|周期", re.IGNORECASE)
+_OPERATIONS = re.compile(
+    r"(?:instructions?|operations?|mnemonics?|指令)(?: (?:class|type|group)(?:es)?)?", re.IGNORECASE
+)
+"""The header over the names of the instructions."""
 MOST = 200.0
 """Cycles that one instruction may take."""
 
@@ -81,3 +85,12 @@ def _rows(tagged: Tagged) -> Iterator[Found]:
         said = re.fullmatch(r"(\d{1,3})(?:\s*(?:cycles?|clocks?))?", tagged.statement.cell_text(timed).strip())
         if said and 1 <= float(said[1]) <= MOST:
             yield Found(field, timed.start, timed.end, float(said[1]), sureness=0.75)
+            return
+    timed = next((cell for cell in cells[1:] if _LATENCY.search(cell.header)), None)
+    if timed is None or not _OPERATIONS.fullmatch(cells[0].header.strip()) or not re.match(r"[A-Za-z]{2}", label):
+        return
+    said = re.fullmatch(r"(\d{1,3})", tagged.statement.cell_text(timed).strip())
+    if said and 1 <= float(said[1]) <= MOST:
+        yield Found(
+            "latency.instruction_cycles", cells[0].start, timed.end, float(said[1]), instance=label, sureness=0.72
+        )

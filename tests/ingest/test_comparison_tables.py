@@ -145,3 +145,60 @@ def test_interrupts_beside_addresses_are_read_with_them():
     found = read("Register address map", (100, 100, 100, 60), rows)
     assert told(found, "interrupts.irq") == {("UART0", 12), ("I2C1", 13)}
     assert told(found, "mmio.base") == {("UART0", "0x40000000"), ("I2C1", "0x40001000")}
+
+
+def named(candidates, field):
+    """What is told of something by name; the sheet's foot tells of the chip as a whole."""
+    return {(instance, value) for instance, value in told(candidates, field) if instance}
+
+
+def test_a_row_that_counts_cores_counts_those_of_each_column():
+    rows = [
+        ["Item", "Big core", "Little core"],
+        ["Cores", "2", "4"],
+        ["L2 cache", "1 MB, 16-way", "256 KB, 8-way"],
+        ["GPU cores", "6", "6"],
+    ]
+    found = read("Table 4. Configuration", (170, 120, 120), rows)
+    assert named(found, "cpu.cores") == {("Big core", 2), ("Little core", 4)}
+    assert named(found, "cpu.l2_cache.size_bytes") == {("Big core", 1024 * KB), ("Little core", 256 * KB)}
+
+
+def test_a_grade_of_speed_heads_a_column_and_the_rows_name_their_bounds():
+    rows = [["Mode", "166 MHz", "200 MHz", "Unit"], ["Maximum", "16.5", "19.8", "W"], ["Doze", "1.6", "1.9", "W"]]
+    found = read("1.4 Power consumption", (120, 90, 90, 60), rows)
+    assert named(found, "power.max_w") >= {("Maximum 166 MHz", 16.5), ("Maximum 200 MHz", 19.8)}
+
+
+def test_a_group_over_min_and_max_tells_whose_they_are():
+    rows = [
+        [Cell("Characteristic", rows=2), Cell("166 MHz", columns=2), Cell("200 MHz", columns=2), Cell("Unit", rows=2)],
+        ["Min", "Max", "Min", "Max"],
+        ["Processor frequency", "80", "166", "80", "200", "MHz"],
+        ["SYSCLK frequency", "20", "66", "20", "66", "MHz"],
+    ]
+    found = read("1.3 AC characteristics", (150, 60, 60, 60, 60, 60), rows)
+    assert named(found, "cpu.clock_hz") == {("166 MHz", 166 * MHZ), ("200 MHz", 200 * MHZ)}
+
+
+def test_units_below_the_headers_are_those_of_the_columns():
+    rows = [["Device", "Flash size", "SRAM size"], ["", "KB", "Mbit"], ["QX10", "96", "8"], ["QX20", "192", "16"]]
+    found = read("Table 3. Devices", (120, 100, 100), rows)
+    assert named(found, "memory.flash.size_bytes") == {("QX10", 96 * KB), ("QX20", 192 * KB)}
+    assert named(found, "memory.sram.size_bytes") == {("QX10", 1024 * KB), ("QX20", 2048 * KB)}
+
+
+def test_whether_a_part_has_something_is_no_part_of_its_name():
+    rows = [
+        ["Device", "Max. CPU frequency (MHz)", "DMA channels", "USB"],
+        ["QX10", "64", "8", "No"],
+        ["QX20", "96", "16", "Yes"],
+    ]
+    found = read("Table 3. Devices", (120, 170, 100, 60), rows)
+    assert named(found, "cpu.clock_hz") == {("QX10", 64 * MHZ), ("QX20", 96 * MHZ)}
+    assert named(found, "dma.channels") == {("QX10", 8), ("QX20", 16)}
+
+
+def test_power_in_a_state_is_not_called_the_largest():
+    rows = [["State", "Clock (MHz)", "Power (mW)"], ["Idle", "100", "120"], ["Run", "800", "2100"]]
+    assert told(read("Power states", (120, 100, 100), rows), "power.max_w") == set()
