@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hwdoc_ingest.number_phrases import Amount
+from hwdoc_ingest.number_phrases import Amount, find_amounts
 from hwdoc_ingest.rules.qualities import QUALITIES
 from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies, clause, is_long
 
@@ -24,10 +24,17 @@ INCLUDED = re.compile(
     r"|additional))\s*$",
     re.IGNORECASE,
 )
+PARTS = re.compile(
+    r"\b(?:consisting|composed|made up) of\b[^;.()]{0,120}$"
+    r"|\b(?:including|of which|includes)\b[^;.()]{3,80}(?:,|\band)\s$",
+    re.IGNORECASE,
+)
+"""After the whole come its parts: `320 KB of SRAM consisting of 32 KB on the code bus, 272 KB on the system bus`."""
 OWN_USE = re.compile(r"^\s*(?:(?:is|are)\s+)?(?:for|of|used|reserved|dedicated|shared)\b", re.IGNORECASE)
 """After a number in parentheses: it tells of a share of what stands before."""
 RUNS = re.compile(
-    r"(?:\bCortex[\w-]*|^(?:NPU|GPU|DSP|CPU)\b[^|;]{0,60}|\bcores?|\bCPUs?|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work|peak)\w*)"
+    r"(?:\bCortex[\w-]*|\b(?:Mali|Adreno)[- ]\w+(?: M[CP]\d+)?|^(?:NPU|GPU|DSP|CPU)\b[^|;]{0,60}|\bcores?|\bCPUs?"
+    r"|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work|peak)\w*)"
     r"\s*\(?(?:@|at)(?: up to| a maximum of)?\s*$",
     re.IGNORECASE,
 )
@@ -44,13 +51,15 @@ BARE_SIZE = re.compile(
     r"\s*(?:\([\w ]{1,30}\))?\s*(?:is|:|：|of)?\s*$",
     re.IGNORECASE,
 )
+ITS_SIZE = re.compile(r"[;,.] (?:and |with )?(?:its|the) (?:total )?(?:size|capacity)(?: is| of|:)? $", re.IGNORECASE)
+"""After a sentence about one memory: `AXI SRAM is in domain 1; its size is 512 Kbytes`."""
 AND = re.compile(r"\b(?:and|while|whereas|but)\b", re.IGNORECASE)
 BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 """What stands between a number and the end of a line that was torn off inside a range or a list."""
 GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
-NEGATED = re.compile(r"\b(?:not|no|without|except|reserved)\b", re.IGNORECASE)
+NEGATED = re.compile(r"\b(?:not(?! exceed)|no(?! more than| less than)|without|except|reserved)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -143,6 +152,10 @@ def _options(tagged: Tagged, rule: QuantityRule, amount: Amount, parameters: Seq
         cost = _cost(tagged, rule, amount, match.start(), match.end())
         if cost is not None:
             yield Attached(rule, amount, min(amount.start, match.start()), max(amount.end, match.end()), cost)
+    its = ITS_SIZE.search(text[: amount.start]) if amount.dimension == "bytes" else None
+    subject = rule.parameter.search(text, 0, its.start()) if its else None
+    if its and subject and not find_amounts(text[: its.start()]):
+        yield Attached(rule, amount, subject.start(), amount.end, 1.5)
     named = rule.parameter.search(tagged.parent)
     if named and (BARE_SIZE.match(text[: amount.start]) or _labelled_above(tagged, amount, named)):
         yield Attached(rule, amount, 0, amount.end, 1.0, by_heading=True)
@@ -198,7 +211,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if opened and ")" not in text[amount.start : amount.end] and OWN_USE.match(text[amount.end :]):
         return None
     named_itself = ahead and rule.field == "memory.tcm.size_bytes"  # `RAM including 64 KB of ITCM`
-    if amount.dimension in ("bytes", "count") and not named_itself and INCLUDED.search(text[: amount.start]):
+    if amount.dimension in ("bytes", "count") and not named_itself and is_part(tagged, amount):
         return None
     compound = re.match(r"-\s?[A-Za-z]", gap) if ahead and amount.dimension == "count" else None
     if compound:  # the 16 of `16-stream DMA controller` counts streams
@@ -221,6 +234,15 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if not ahead and re.fullmatch(r"\s*(?:size)?\s*(?:[:：=(]|is|of|with)?\s*", gap):
         plain = -0.2
     return count + 2.5 * commas + 2 * joins + plain + (0.5 if len(gap) > 25 else 0)
+
+
+def is_part(tagged: Tagged, amount: Amount) -> bool:
+    """Whether a number tells of a part of what the sentence gave before."""
+    before = tagged.text[: amount.start]
+    whole = any(a.dimension == amount.dimension and a.end <= amount.start for a in tagged.amounts)
+    parts = PARTS.search(before)
+    told = parts and any(a.dimension == amount.dimension and a.end <= parts.start() for a in tagged.amounts)
+    return bool(INCLUDED.search(before)) or bool(whole and told)
 
 
 def _own_part(tagged: Tagged, amount: Amount, start: int, end: int) -> str:

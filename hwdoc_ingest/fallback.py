@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from hwdoc_ingest.attach import NEGATED, PART_OF, UNKNOWN, is_condition
+from hwdoc_ingest.attach import NEGATED, PART_OF, UNKNOWN, is_condition, is_part
 from hwdoc_ingest.number_phrases import Amount
 from hwdoc_ingest.rules import QUANTITY_RULES, instances
 from hwdoc_ingest.rules.rule import NEVER, Found, InstanceOf, Tagged, clause, words
@@ -32,6 +32,8 @@ ADDRESS = re.compile(r"0x[\dA-Fa-f]{4}|H'[\dA-Fa-f]{4}|[\dA-Fa-f]{4}_[\dA-Fa-f]{
 """What a row of a memory map holds: its sizes are those of address windows."""
 BROKEN_OFF = re.compile(r"(?:which|that|whose|where|and|or|of|than)\b")
 """How a piece of a sentence begins whose subject was lost."""
+EACH = re.compile(r"\s*each\b", re.IGNORECASE)
+"""After the size of one of several banks."""
 _INSTANCES: dict[str, InstanceOf] = {
     "core": instances.clocked_core,
     "memory": instances.memory,
@@ -114,7 +116,13 @@ def read_left_over(tagged: Tagged, bound: Sequence[Found]) -> Iterator[Found]:
         return
     for amount in tagged.amounts:
         taken = any(found.start < amount.end and found.end > amount.start for found in bound)
-        if taken or is_condition(tagged, amount) or NEGATED.search(clause(tagged.text, amount.start, amount.end)):
+        of_whole = amount.dimension in ("bytes", "count") and is_part(tagged, amount)
+        if (
+            taken
+            or of_whole
+            or is_condition(tagged, amount)
+            or NEGATED.search(clause(tagged.text, amount.start, amount.end))
+        ):
             continue
         options = sorted(
             ((cost, at, entry) for at, entry in enumerate(lexicon()) for cost in _costs(tagged, amount, entry)),
@@ -130,6 +138,8 @@ def _costs(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[float]:
     if entry.dimension != amount.dimension or not _plausible(entry, amount):
         return
     if entry.field.startswith("cpu.") and tagged.is_of_accelerator:
+        return
+    if entry.field.startswith("memory.") and EACH.match(tagged.text, amount.end):
         return
     path = " > ".join(tagged.statement.path[-2:])
     around = clause(tagged.text, amount.start, amount.end)

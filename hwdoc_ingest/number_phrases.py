@@ -83,6 +83,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that only names a table, a section or a version."""
+_COUNTED = re.compile(r"\d $")
+"""Before a word that tells of what kind the counted things are: `32 dual entries`."""
 _VARIANT = re.compile(r"^\s*\((?=[^()]*\d)(?=[^()]*[A-Za-z])[^()]{1,20}\)")
 """A part's number or a speed in parentheses after a value."""
 _TOLERANCE = re.compile(r"^\s*(?:±|\+/?-|\+\s?/\s?-)?\s*$")
@@ -157,6 +159,8 @@ def _tokens(text: str) -> list[_Token]:
         if _LABEL.search(text[max(0, match.start() - 12) : match.start()]):
             continue
         word = match["word"]
+        if word and _COUNTED.search(text[: match.start()]) and text[match.end() : match.end() + 1] == " ":
+            continue
         if word:
             unit_of_word = (match["word_unit"] or "").lower()
             tokens.append(_Token(match.start(), match.end(), NUMBER_WORDS[word.lower()], unit_of_word, spoken=True))

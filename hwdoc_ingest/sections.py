@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.standing import EXAMPLE
 from hwdoc_ingest.statement import EARLIER, Statement, sentence
-from hwdoc_ingest.text_lines import BULLET, DOT_LEADER, GOES_ON, SENTENCE_END, Line, is_continued
+from hwdoc_ingest.text_lines import BULLET, CJK, DOT_LEADER, GOES_ON, SENTENCE_END, Line, is_continued
 
 NUMBERED = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
@@ -29,6 +29,8 @@ TITLE_WORD = re.compile(r"[A-Z][\w/-]{0,30}|of|and|the|for|to|in|on|with|&")
 """A word of a line that heads a paragraph in its own size: with a capital, no number, no mark at the end."""
 LOWEST = 7
 """The level of such a heading."""
+LONG_IN_CHINESE = 12
+"""Chinese letters of a line that is prose: where it reaches the edge of the page, its sentence goes on."""
 MAX_DEPTH = 5
 MAX_HEADING = 90
 
@@ -71,7 +73,7 @@ def heading_level(line: Line, body_size: float) -> int | None:
         digits_after = re.match(r"[A-Z\u4e00-\u9fff]", text[numbered.end() :])
         if digits_after and (line.size > 1.05 * body_size or "." in number or text.lower().startswith("chapter")):
             return 1 + number.count(".")
-    if line.size > 1.2 * body_size and len(line.words) <= 10 and re.search(r"[A-Za-z\u4e00-\u9fff]{3}", text):
+    if line.size > 1.2 * body_size and len(line.words) <= 10 and re.search(r"[A-Za-z]{3}|[\u4e00-\u9fff]{2}", text):
         return 2
     capitals = re.sub(r"[^A-Za-z]", "", text)
     written_in_latin = not re.search(r"[\u4e00-\u9fff]", text)
@@ -183,7 +185,9 @@ def _right_edge(line: Line, lines: Sequence[Line]) -> float:
     )
     edge = edges[int(0.9 * (len(edges) - 1))]
     near = sum(abs(each - edge) < 0.06 * (edge - line.box[0]) for each in edges)
-    return edge if near >= max(2, 0.2 * len(edges)) or len(edges) < 4 else 2 * edge + 100
+    if near >= max(2, 0.2 * len(edges)) or len(edges) < 4:
+        return edge
+    return edges[-1] if len(CJK.findall(line.text)) >= LONG_IN_CHINESE else 2 * edge + 100
 
 
 _END = re.compile(r"(?:[.!?][\"')\]]?|[。；！？])$")

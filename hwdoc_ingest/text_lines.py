@@ -23,8 +23,8 @@ GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """How a line ends that cannot end a sentence."""
-ENDS_IN_NUMBER = re.compile(r"(?:[a-z]|\bof|@|[~=<>≤≥±-])\s?\d+(?:\.\d+)?$")
-UNIT = re.compile(r"(?:[kKMGT]i?[Bb](?:yte|it)?s?|[kKMG]?Hz|bits?|bytes?|m?[VAW]|°C|MT/s|Mbps|TOPS|GOPS)\b")
+ENDS_IN_NUMBER = re.compile(r"(?:[a-z\u4e00-\u9fff]|\bof|@|[~=<>≤≥±-])\s?\d+(?:\.\d+)?$")
+UNIT = re.compile(r"(?:[kKMGT]i?[Bb](?:yte|it)?s?|[kKMG]?Hz|bits?|bytes?|m?[VAW]|°C|MT/s|Mbps|TOPS|GOPS)(?![A-Za-z\d])")
 """A number at the end of a line and its unit at the beginning of the next belong together."""
 CJK = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
 SENTENCE_END = re.compile(r"[。；！？.;!?]$")

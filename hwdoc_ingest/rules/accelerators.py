@@ -67,6 +67,25 @@ RULES: tuple[QuantityRule, ...] = (
         after=False,
     ),
     QuantityRule(
+        "npu.macs",
+        "count",
+        words(
+            r"\b(?:INT\d+ )?(?:MACs?|multiply[- ]accumulate)(?: (?:units?|engines?|elements?|arrays?))?"
+            r"(?=\W*$|[ ,.;)]+(?:running|clocked|operat|at|with|and|in|for|that|which|units?\b|\())"
+            r"(?! (?:and|in|at) \w+ (?:per|each))|\b(?:hardware )?multipliers\b"
+        ),
+        context=_NPU,
+        low=8,
+        high=1e6,
+        gap_words=1,
+        after=False,
+        sureness=0.72,
+        not_beside=words(r"[x×]\s*\0"),
+        forbids=words(
+            r"\bper\b|\beach\b|\b(?:every|one|single)[- ](?:clock|cycle)|/(?:clk|clock|cycle)|ethernet|\bGMAC|MII\b"
+        ),
+    ),
+    QuantityRule(
         "gpu.cores",
         "count",
         words(r"\bshader cores?\b|\bGPU cores?\b"),
@@ -147,6 +166,12 @@ _TIMES = re.compile(r"\b(\d+)\s*[x×]\s*(\d+)\s*(KB|MB)\b|\b(\d+)\s*(KB|MB)\s*[x
 
 _RATE_AT = re.compile(r"\bG?TOPS\b[^.;,]{0,16}?(?:\bat|@|\bwhen clocked at)\s*$", re.IGNORECASE)
 """`2 TOPS at 500 MHz`: the clock that the rate is given for."""
+_ARRAY = re.compile(
+    r"\b(\d{1,4}) ?[x×] ?(\d{1,4}) (?:systolic )?(?:INT\d+ )?(?:array of )?(?:MACs?|multiply[- ]accumulate"
+    r"|multipliers?|processing elements)\b(?! per)",
+    re.IGNORECASE,
+)
+"""`an array of 64 x 64 MACs`."""
 _OTHER_CLOCK = re.compile(r"\bCPUs?\b|Cortex|RISC-V|\bGPU\b|\bDSP\b", re.IGNORECASE)
 _TELLS_TYPES = re.compile(
     r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
@@ -170,6 +195,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
             memory = _OWN_MEMORY.match(text, amount.end) if amount.dimension == "bytes" else None
             if memory and amount.form == "single" and amount.values[0] >= 1024:
                 yield Found("npu.sram.size_bytes", amount.start, memory.end(), amount.values[0], sureness=0.75)
+    for array in _ARRAY.finditer(text) if _NPU.search(near) else ():
+        yield Found("npu.macs", *array.span(), float(array[1]) * float(array[2]), sureness=0.75)
+    yield from _own_memory(tagged)
     dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
     if dsp and re.search(r"\bDSP\b", near):
         yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)
@@ -180,6 +208,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             many = re.search(r"\b(\d)-Core|\bM[PC](\d)\b", model.group())
             if many:
                 yield Found("gpu.cores", model.start(), model.end(), float(many[1] or many[2]), sureness=0.7)
+    if _GPU.search(tagged.parent) and re.search(r"GFLOPS?\b", text, re.IGNORECASE):
+        for amount in tagged.amounts:
+            if amount.dimension == "operation rate" and amount.form == "single" and 1e8 <= amount.values[0] <= 1e15:
+                yield Found("gpu.gflops", amount.start, amount.end, amount.values[0] / 1e9, sureness=0.72)
     if _NPU.search(near) and not _OTHER_CLOCK.search(text):
         for amount in tagged.amounts:
             if amount.dimension == "frequency" and amount.form == "single" and _RATE_AT.search(text[: amount.start]):
@@ -191,6 +223,23 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found("npu.sram.size_bytes", match.start(), match.end(), total, sureness=0.85)
         elif re.search(r"L2 cache", text, re.IGNORECASE) and _GPU.search(near):
             yield Found("gpu.l2_cache.size_bytes", match.start(), match.end(), total, sureness=0.85)
+
+
+_NPU_HEADING = re.compile(r"\b(?:[NKBT]PU|neural|AI (?:engine|accelerator|processor))\b", re.IGNORECASE)
+_SIZED = re.compile(r"\b(?:SRAM|RAM|buffer|scratchpad)\s*(?::|of|is|size|\||\()*\s*$", re.IGNORECASE)
+
+
+def _own_memory(tagged: Tagged) -> Iterator[Found]:
+    """`512 KB of dedicated SRAM` below a heading that names an accelerator."""
+    if not _NPU_HEADING.search(tagged.parent) or _OTHER_CLOCK.search(tagged.text) or tagged.is_of_accelerator:
+        return
+    for amount in tagged.amounts:
+        if amount.dimension != "bytes" or amount.form != "single" or amount.values[0] < 1024:
+            continue
+        memory = _OWN_MEMORY.match(tagged.text, amount.end)
+        if memory or _SIZED.search(tagged.text[: amount.start]):
+            end = memory.end() if memory else amount.end
+            yield Found("npu.sram.size_bytes", amount.start, end, amount.values[0], sureness=0.75)
 
 
 def _types(text: str) -> Iterator[Found]:

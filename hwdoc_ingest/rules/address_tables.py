@@ -73,10 +73,13 @@ _VECTOR_NAMES = (
 _NUMBER_HEADER = words(
     r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:ber)?\.?|id|index|号|线号)$|^IRQ$"
     r"|^(?:\w+ )?(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号"
-    r"|^编号$|^序号$|interrupts 号|^pos(?:ition|\.)?$"
+    r"|^编号$|^序号$|interrupts 号|^(?:NVIC |GIC |IRQ |vector )?pos(?:ition|\.)?$"
 )
+_OF_REGISTER = words(r"\bregisters?\b|寄存器|\bbits?\b|\breset (?:value|state)\b")
+"""A table of registers, whose numbers are no interrupts'."""
 _SOURCE_NAMES = (
-    words(r"^(?:acronym|symbol|signal(?: name)?|interrupt name|irq name)$|中断名称?|interrupts name"),
+    words(r"^(?:acronym|symbol|interrupt name|irq name)$|中断名称?|interrupts name"),
+    words(r"^signal(?: name)?$"),
     words(r"\bsources?\b|\bperipherals?\b|\bmodules?\b|中断源|外设|^interrupts?$|\bnames?\b|名称"),
     words(r"\bdescription\b|说明|描述|function"),
 )
@@ -91,13 +94,16 @@ def number(text: str) -> int:
 def find(tagged: Tagged) -> Iterator[Found]:
     """What one row of such a table says."""
     cells = tagged.statement.cells
-    if len(cells) < 2 or any(_OFFSET.search(cell.header) for cell in cells):
+    if len(cells) < 2:
         return
     about = f"{tagged.path_text} {' '.join(cell.header for cell in cells)}"
     numbered = next((cell for cell in cells if _NUMBER_HEADER.search(cell.header.strip())), None)
     ended = any(_END.search(cell.header) for cell in cells)
-    if numbered and _INTERRUPTS.search(about):
+    of_register = any(_OFFSET.search(cell.header) for cell in cells)
+    if numbered and _INTERRUPTS.search(about) and not (of_register and _OF_REGISTER.search(about)):
         yield from _interrupt(tagged, cells, numbered)
+    if of_register:
+        return
     if _EXCEPTIONS.search(about) and not ended:
         vectors = list(_vector(tagged, cells))
         yield from vectors

@@ -38,6 +38,12 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 """A range of addresses inside a sentence has no name of its own."""
+_BEGINS = re.compile(
+    rf"\b(?:execut\w+|boot\w*|(?:processor|core|CPU)) (?:always )?(?:starts?|begins?)(?: \w+){{0,3}}? (?:at|from)"
+    rf"(?: the)?(?: address)? (?P<at>{HEX})(?=[^.;]*\breset\b)",
+    re.IGNORECASE,
+)
+"""`execution starts at address 0x0000 0000 after reset`."""
 _STARTS = re.compile(
     rf"\b(?:reset|power-?(?:up|on)|powered (?:up|on))\b"
     rf".{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
@@ -170,7 +176,7 @@ def _offsets(tagged: Tagged) -> Iterator[Found]:
 
 def _reset(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
-    if not re.search(r"\breset\b|\bboot address\b|复位", text + tagged.path_text, re.IGNORECASE):
+    if not re.search(r"\breset\b|\bboot address\b|复位", f"{text} {tagged.path_text}", re.IGNORECASE):
         return
     based = re.search(rf"\breset vectors?\b.{{0,40}}?\b(?P<at>{_BASED})", text, re.IGNORECASE)
     if based:
@@ -180,6 +186,7 @@ def _reset(tagged: Tagged) -> Iterator[Found]:
     match = (
         _RESET.search(text)
         or _STARTS.search(text)
+        or _BEGINS.search(text)
         or re.search(rf"\breset vectors?\b.{{0,40}}?(?P<at>{HEX})", text, re.IGNORECASE)
     )
     if match:

@@ -16,13 +16,15 @@ _BOTH_NAMED = words(
     r"(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
 )
 _SIZE_OF_BOTH = re.compile(
-    r"\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*(?P<gap>[^.;]{0,90})$", re.IGNORECASE
+    r"\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*(?P<gap>(?:(?!\d[- ]?K)[^.;]){0,90})$", re.IGNORECASE
 )
 """A size with what stands between it and a name of both caches."""
 _TOGETHER = words(r"\btotal|\bcombined|\btogether\b|\baltogether\b|\bunified\b")
 _PAIR = re.compile(
     r"\b(?P<one>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<two>\d{1,4}) ?K(?:i?B|[ -]?bytes?)\s*(?:of\s+)?"
     r"(?:(?:L1|level[ -]1|primary)[ -](?:I/D[ -]|I\+D[ -])?|I/D[ -]|I\+D[ -])caches?\b(?! ?controller)"
+    r"|\b(?P<five>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*/\s*(?P<six>\d{1,4}) ?K(?:i?B|[ -]?bytes?)\s*(?:of\s+)?(?:L1 )?"
+    r"(?:I|instruction)[- ]?(?:caches?)?\s?/\s?(?:D|data)[- ]?caches?\b(?! ?controller)"
     r"|\b(?:(?:L1|level[ -]1|primary)[ -](?:I/D[ -]|I\+D[ -])?|I/D[ -]|I\+D[ -])caches?\s*[:=]?\s*(?:is |of )?"
     r"(?P<three>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<four>\d{1,4}) ?K(?:i?B|[ -]?bytes?)",
     re.IGNORECASE,
@@ -77,8 +79,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
 def _pair(tagged: Tagged) -> Iterator[Found]:
     """The sizes of an instruction and a data cache that are written as a sum."""
     for match in _PAIR.finditer(tagged.text):
-        first, second = (match["one"], match["two"]) if match["one"] else (match["three"], match["four"])
-        if first != second and not re.search(r"I[/+]D", match.group()):
+        first, second = (part for part in match.groups() if part)
+        if first != second and not (match["five"] or re.search(r"I[/+]D", match.group())):
             continue  # which is which is not said
         instance = instances.core(tagged, match.start(), match.end())
         for side, size in (("l1i", first), ("l1d", second)):

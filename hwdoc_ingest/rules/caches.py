@@ -46,8 +46,9 @@ _OF_LINE = words(
     r"\b(?:lines?|blocks?|ways?|banks?|sets?|pages?|sectors?)\s*(?:sizes?|lengths?)?\s*(?:of|is|:|=|are)?\s*\0"
     r"|\b(?:line|block|way|bank|page|sector) (?:size|length)s?\s*(?:of|for|in) [\w -]{1,40}\0"
     r"|\0[\s-]*(?:cache\s+)?(?:lines?|blocks?|ways?|banks?|sets?|sectors?|pages?)\b"
+    r"|\0 ?(?:L1 )?(?:I|instruction)[- ]?(?:caches?)?\s?/\s?D"
 )
-"""A length of a line or bank, not of the cache."""
+"""A length of a line or bank, not of the cache; or one of two sizes of two caches: `32KB/16KB I-cache/D-cache`."""
 _KB = 1024.0
 
 
@@ -101,7 +102,8 @@ RULES: tuple[QuantityRule, ...] = (
     _size("cpu.l3_cache.size_bytes", _IN_LIST["L3"], 4 * _KB, 1 << 30, _GPU, _BESIDE_CACHES, 0.85),
 )
 
-_N = r"(\d{1,3}|" + "|".join(w for w in NUMBER_WORDS if w.isascii()) + r")"
+_SPOKEN = "|".join(w for w in NUMBER_WORDS if w.isascii())
+_N = rf"(\d{{1,3}}|{_SPOKEN})"
 _WAYS = re.compile(
     rf"\b{_N}(?:\s*-?\s*way)?(?:,?\s*(?:or|and|,|/)\s*{_N})?\s*-?\s*way\b(?!\s*(?:out|issue|super))|"
     rf"(\bdirect[ -]mapp(?:ed|ing)\b)|\b(?:organi[sz]ed|arranged|divided|split) (?:as|in|into) {_N} ways\b"
@@ -125,7 +127,8 @@ _LINE = re.compile(
     r"|\b(?:block|line)s (?:are|have) (\d{1,4}) bytes\b|\b(?:block|line) (?:size"
     r"|length)\s*(?:\(bytes\))?\s*(\d{1,4}) bytes"
     r"|\b(?:block|line)s? (?:consists? of|contains?|comprises?|holds?|is|are|has) (\d{1,4})[- ]bytes?\b"
-    r"|\b(?:block|line)s of (\d{1,4}) bytes\b",
+    r"|\b(?:block|line)s of (\d{1,4}) bytes\b"
+    rf"|\b(\d{{1,4}}|{_SPOKEN})[- ]bytes? (?:per|in each|to a|a) (?:cache )?(?:line|block)\b",
     re.IGNORECASE,
 )
 _SETS = re.compile(r"\b(\d{1,5}) sets\b", re.IGNORECASE)
@@ -165,6 +168,12 @@ _SHARED_L1 = words(
 )
 
 
+_THE_CACHE = re.compile(
+    r"\b(?:the|this) (?:on-chip )?cache (?:is|has|holds|contains|size is|capacity is)(?: an?)?"
+    r"(?: (?:size|capacity) of)? (?!\d+ ?K\S* (?:line|block|way|bank|page))(\d{1,4})[ -]?K(?:i?B|[ -]?bytes?)\b",
+    re.IGNORECASE,
+)
+"""The size of the cache that the heading or the sentence before names: `The cache is 16 Kbytes`."""
 _DIRECT = 2
 """The group of `_WAYS` that says one way without a number."""
 
@@ -193,6 +202,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
         field = {"cpu.l1i_cache": "cpu.l1i_cache.lines", "cpu.l1d_cache": "cpu.l1d_cache.entries"}.get(of or "")
         if field and not _OTHER_MEMORY.search(text):
             yield Found(field, match.start(), match.end(), float(match[1]), sureness=0.8)
+    the = _THE_CACHE.search(text)
+    own = _cache_at(tagged, the.start(), the.end()) if the and not _levels(text) else None
+    if the and own:
+        instance = instances.core(tagged, *the.span())
+        yield Found(f"{own}.size_bytes", *the.span(), float(the[1]) * _KB, instance=instance, sureness=0.8)
     shared = _SHARED_L1.search(text)
     if shared and not re.search(r"\bL2|L3|level[ -]?[23]", shared.group(), re.IGNORECASE):
         yield Found("cpu.l1_cache.shared", shared.start(), shared.end(), True, sureness=0.85)
@@ -203,7 +217,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             if level == "cpu.l1d_cache" and all(2 <= count <= 64 for count in counts):
                 yield Found(f"{level}.line_words", match.start(), match.end(), value, sureness=0.85)
     for match in _LINE.finditer(text):
-        sizes = tuple(int(part) for part in match.groups() if part)
+        sizes = tuple(_count(part) for part in match.groups() if part)
         if not all(8 <= size <= 512 for size in sizes):
             continue
         for level in _caches_at(tagged, match.start(), match.end()):
@@ -270,7 +284,7 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
     one = _cache_at(tagged, start, end)
     if _of_parenthesis(text, start):
         return [one] if one else []
-    if re.search(r"\bboth\b", text, re.IGNORECASE) and len(_levels(text)) > 1:
+    if re.search(r"\bboth\b", _clause_of(text, start, end), re.IGNORECASE) and len(_levels(text)) > 1:
         return _levels(text)
     if _named_together(text, start):
         return ["cpu.l1i_cache", "cpu.l1d_cache"]
@@ -294,6 +308,11 @@ def _caches_at(tagged: Tagged, start: int, end: int) -> list[str]:
         if not named:
             return ["cpu.l1i_cache", "cpu.l1d_cache"]
     return [one] if one else []
+
+
+def _clause_of(text: str, start: int, end: int) -> str:
+    """What stands between the semicolons around a place."""
+    return text[text.rfind(";", 0, start) + 1 : text.find(";", end) if ";" in text[end:] else len(text)]
 
 
 _LISTED_KIND = words(r"\b(instruction|data)\b")
@@ -345,7 +364,7 @@ def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
     if own and _CACHES.search(text):
         return "cpu.l1i_cache" if own.lower().startswith("i") else "cpu.l1d_cache"
     described = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
-    if described and not re.search(r"\w", QUALITIES.sub(" ", text[end : min(described)[0]])):
+    if described and not re.search(r"[\w;.]", QUALITIES.sub(" ", text[end : min(described)[0]])):
         return min(described)[1]
     named = [(m.end(), level) for level, name in _BY_LEVEL for m in name.finditer(text[:start])]
     if named:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 
 _OTHER = words(
     r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|(?<!A)DDR|bus clock|"
@@ -24,9 +24,9 @@ _FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主
 
 _NOT_CORE = words(
     _OTHER.pattern
-    + r"|SRAM: |divid|oscillator|crystal|capacitance|MIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
+    + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
     r"|image sensor|camera|\bDVP\b"
-    r"|\binterface\b"
+    r"|\binterface\b|\bA[XHP]B\d?\b|\binterconnect\b|\bbus (?:matrix|fabric|clock)\b"
     r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bPLL outputs?|\bVCO\b"
     r"|\bfor an? [\w ]{0,30}\b(?:clock"
     r"|frequency)\b"
@@ -62,7 +62,9 @@ RULES: tuple[QuantityRule, ...] = (
         low=1e6,
         high=5e9,
         gap_words=4,
-        context=words(r"frequency|clock|@ ?\d+ ?[MG]Hz|\bruns? at\b|\brunning at\b|\bpeaks? at\b|\bup to \d+ ?[MG]Hz"),
+        context=words(
+            r"frequency|clock|(?:@|\bat) ?[\d.]+ ?[MG]Hz|\brun(?:s|ning)? at\b|\bpeaks? at\b|\bup to [\d.]+ ?[MG]Hz"
+        ),
         instance=instances.label_of_row,
         sureness=0.92,
         forbids=words(r"pix/s|fill rate|GF?LOPs"),
@@ -114,6 +116,23 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=_NOT_CORE_PATH,
     ),
     QuantityRule(
+        "cpu.clock_hz",
+        "frequency",
+        words(
+            r"\b(?:works?|working|runs?|running|operates?|clocked) (?:at|with)\b"
+            r"(?: an?)?(?: (?:frequenc|speed|clock)\w*)*"
+        ),
+        context=words(rf"\b{_CPU}s?\b|Cortex|RISC-V"),
+        low=1e6,
+        high=6e9,
+        gap_words=0,
+        before=False,
+        instance=instances.clocked_core,
+        sureness=0.72,
+        forbids=_NOT_CORE,
+        forbids_path=_NOT_CORE_PATH,
+    ),
+    QuantityRule(
         "clock.xtal_hz",
         "frequency",
         words(r"\bcrystals?\b(?: oscillator)?|\boscillator\b|\bDCXO\b|\bXTAL\w*\b|\bOSC input clock\b|晶振|晶体"),
@@ -122,7 +141,11 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=4,
         lists=True,
         instance=instances.label_of_row,
-        forbids=words(r"\bRC|internal fast|ring osc|RTC|tuning fork|±|ppm|capacit|\bbelow\b|\babove\b|[<>]"),
+        forbids=words(
+            r"\bRC|(?:internal|on-?chip|free[- ]running)(?! \w+ (?:frequency|clock|PLL))[^.;,]{0,36}\bosc"
+            r"|\b[HML]OCO\b|ring osc|RTC|tuning fork|±|ppm"
+            r"|capacit|\bbelow\b|\babove\b|[<>]"
+        ),
         sureness=0.88,
     ),
     QuantityRule(
@@ -135,19 +158,15 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.75,
     ),
     QuantityRule(
-        "clock.rc_fast_hz", "frequency", words(r"\bfast RC oscillator\b"), low=1e5, high=1e8, gap_words=3, sureness=0.85
+        "clock.pll_count",
+        "count",
+        words(r"\bPLLs\b|\bPLL(?=\W*$|[,.;)])|\bphase[- ]locked loops\b"),
+        low=1,
+        high=64,
+        gap_words=2,
+        after=False,
+        not_beside=words(r"\0 ?[x×]"),
     ),
-    QuantityRule(
-        "clock.rc_hz",
-        "frequency",
-        words(r"\binternal RC oscillator\b|\bRC oscillator\b"),
-        low=1e3,
-        high=1e8,
-        gap_words=3,
-        sureness=0.55,
-        forbids=words(r"fast|slow"),
-    ),
-    QuantityRule("clock.pll_count", "count", words(r"\bPLLs\b"), low=1, high=64, gap_words=1, after=False),
     QuantityRule(
         "clock.period_s",
         "time",
@@ -162,6 +181,19 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _RC = re.compile(r"\bRC\b(?: (?:oscillators?|clocks?))?", re.IGNORECASE)
+_OWN_OSCILLATOR = re.compile(
+    r"\bRC\b(?![\w/-]* (?:filter|network|delay|circuit|snubber|combination|component))"
+    r"|\b(?-i:(?:HSI|LSI|MSI|FRO|FIRC|SIRC|IRC|[HML]OCO|LPRC)\d{0,3}M?)\b"
+    r"|\b(?:internal|on-?chip|built-?in|embedded|factory[- ](?:trimmed|calibrated))(?: [\w.-]+){0,6}?"
+    r" (?:oscillators?\b|(?:fast|slow) clock\b)",
+    re.IGNORECASE,
+)
+"""What swings without a crystal: `internal 16 MHz RC`, `HSI`, `on-chip oscillator`."""
+_FAST = words(r"\bfast\b|\bhigh[- ]speed\b|(?-i:\b(?:HSI|HOCO|FIRC|FRO)(?![A-Z]))")
+_NOT_OWN = words(
+    r"crystal|XTAL|resonator|external|quartz|PLL|\bdrift|accura\w+ of|deviation|\btrim(?:ming)? (?:step|range)|divided"
+    r"|\bTCXO|\bhigh-speed external|\bHSE\b|\bjitter\b"
+)
 _ACCELERATOR_LABEL = re.compile(
     r"^\W*(?:(?P<gpu>(?:\w+ )?(?:GPU|graphics (?:processor|engine|core)))|(?:\w+ )?(?:[NKBT]PU"
     r"|(?:neural|AI|tensor) (?:engine|accelerator|processor|core)))\s*(?:[:：]|\|)",
@@ -169,6 +201,14 @@ _ACCELERATOR_LABEL = re.compile(
 )
 _NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
 """An RC oscillator that is called after its clock: `RC32M`."""
+
+
+_TO_NUMBER = re.compile(
+    r"(?: oscillators?| clocks?| frequency|\)|\s?\()*\s*(?:[:=,(]|\bis an?\b|\bis\b|\bof\b|\bat\b|\bwith an?\b|\bwith\b"
+    r"|\bruns at\b|\b(?:about|approximately|typically|nominal(?:ly)?)\b|\s|-)*",
+    re.IGNORECASE,
+)
+_TO_NAME = re.compile(r"\s*(?:[-\w/%±.]+\s+){0,4}?", re.IGNORECASE)
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
@@ -180,6 +220,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             if near and min(amount.values) < SLOW <= max(amount.values):
                 for value in amount.values:
                     yield Found(_rc(value), amount.start, amount.end, value, sureness=0.72)
+    yield from _own_oscillators(tagged)
     label = instances.CORE_LABEL.match(text)
     clocks = [amount for amount in tagged.amounts if amount.dimension == "frequency" and amount.form == "single"]
     if label and len(clocks) == 1 and clocks[0].start > label.end() and not _NOT_CORE.search(text):
@@ -195,6 +236,33 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for match in _NAMED_RC.finditer(text):
         value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
         yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)
+
+
+def _own_oscillators(tagged: Tagged) -> Iterator[Found]:
+    """The clock of each oscillator inside the chip; the fast one is the one that is called so."""
+    for amount in tagged.amounts:
+        if amount.dimension != "frequency" or amount.form not in ("single", "tolerance"):
+            continue
+        hertz = amount.values[len(amount.values) // 2]
+        said = clause(tagged.text, amount.start, amount.end)
+        around = _named_before(tagged.text, amount.start) or _named_behind(tagged.text, amount.end)
+        if not tagged.statement.is_row and around and 1e3 <= hertz <= 2e8 and not _NOT_OWN.search(said):
+            fast = hertz >= SLOW and _FAST.search(said)
+            field = "clock.rc_fast_hz" if fast else "clock.rc_hz"
+            yield Found(field, amount.start, amount.end, hertz, sureness=0.72)
+
+
+def _named_before(text: str, start: int) -> bool:
+    """Whether an oscillator's name leads to a number: `HSI: 8 MHz`, `internal RC oscillator of 40 kHz`."""
+    names = [*_OWN_OSCILLATOR.finditer(text, 0, start)]
+    return bool(names) and bool(_TO_NUMBER.fullmatch(text[names[-1].end() : start]))
+
+
+def _named_behind(text: str, end: int) -> bool:
+    """Whether a number leads to an oscillator's name: `16 MHz factory-trimmed RC`, or stands inside of it."""
+    inside = any(match.start() < end <= match.end() for match in _OWN_OSCILLATOR.finditer(text))
+    after = _OWN_OSCILLATOR.search(text, end)
+    return inside or bool(after and _TO_NAME.fullmatch(text[end : after.start()]))
 
 
 def _rc(hertz: float) -> str:

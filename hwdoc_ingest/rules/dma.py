@@ -41,7 +41,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.channels",
         "count",
-        words(r"-?\s*(?:ch|channels?)\b|通道"),
+        words(r"-?\s*(?:ch|channels?|streams?)\b|\b(?:peripheral )?DMA controller(?: \(\w+\))? channels\b|通道"),
         context=_DMA,
         low=1,
         high=128,
@@ -50,7 +50,7 @@ RULES: tuple[QuantityRule, ...] = (
         instance=instances.controller,
         forbids=words(
             _OTHER.pattern
-            + r"|at the same time|per channel|transfer size|linked|more than one|channels? \\d+ to|"
+            + r"|at the same time|\bFIFO\b|per channel|transfer size|linked|more than one|channels? \\d+ to|"
             + _BOTH_WAYS.pattern
         ),
         sureness=0.85,
@@ -69,7 +69,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.requests",
         "count",
-        words(r"\b(?:hardware |peripheral |DMA )*requests?\b"),
+        words(r"\b(?:hardware |peripheral |DMA )*requests?\b|\bhandshak(?:e|ing) (?:interfaces|signals|lines)\b"),
         context=_DMA,
         low=1,
         high=512,
@@ -83,7 +83,7 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.controllers",
         "count",
         words(
-            r"\bDMA controllers?\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
+            r"\bDMA controllers?\b|\be?DMA engines\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
             r"\bDirect Memory Access \(DMA\) (?:tops|controllers?)\b|DMA\s*控制器"
         ),
         low=1,
@@ -91,6 +91,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         sureness=0.85,
+        not_beside=words(r"\0[^,;.]{0,24}\bDMA controller(?: \(\w+\))? ch"),
         forbids=words(r"each DMAC features|\bone\b[^.]*\bcontroller\b[^.]*\bfor\b"),
     ),
     QuantityRule(
@@ -121,7 +122,8 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.data_width_bits",
         "bits",
         words(
-            r"\bdata (?:size|width)s?\b|\bwidth of transfers\b|(?:wide )?\bDMA (?:engine|unit)\b|\bdata path\b"
+            r"\bdata (?:size|width)s?\b|\b(?:AXI|AHB) (?:master )?(?:data )?(?:bus|interface|port)\b"
+            r"|\bwidth of transfers\b|(?:wide )?\bDMA (?:engine|unit)\b|\bdata path\b"
             r"|\b(?:source|destination|transfer|item) (?:and destination )?(?:data )?widths?\b"
             r"|\b(?:master |AHB |AXI |bus )+ports?\b"
         ),
@@ -159,7 +161,9 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.max_transfer_bytes",
         "bytes",
         words(
-            r"\b(?:can be )?transferred during a single transaction\b|\b(?:max(?:imum|\.)?|largest"
+            r"\b(?:can be )?transferred during a single transaction\b"
+            r"|\b(?:one|a|each|single) (?:DMA )?transfer (?:covers|moves|carries|is limited to)"
+            r"|\b(?:max(?:imum|\.)?|largest"
             r"|longest) (?:DMA |block |single )?(?:transfer|block)(?: size| length)?\b"
             r"|\btransfer (?:size|length) limit\b|"
             r"\bper (?:transfer|descriptor)\b"

@@ -42,11 +42,19 @@ _CHANNELS_BESIDE = re.compile(
     r"\b(dual|two|quad|four|2|4)(?: ?[x×])? ?(16|32|64|72)[- ]?bit (?:(?:LP)?DDR\d)", re.IGNORECASE
 )
 """`dual 32-bit LPDDR5`."""
+_OF_DRAM = words(r"^(?:[\d.]+ )?(?:S?DRAM|DDR|external (?:memory|DRAM)|dynamic memory)\b")
 _WIDE = re.compile(
     r"^\W*(?:(?:16|32|64|128)[- ]bit\b|(?:LP)?DDR\d\w*[^.;]{0,24}\b(?:16|32|64|128)[- ]bit\b)", re.IGNORECASE
 )
 """An item of a list that tells how wide the memory's interface is."""
 _RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-\s?(\d{3,4})\b", re.IGNORECASE)
+
+
+_BUILT_IN = words(
+    r"\b(?:built?-?in|embedded|integrated|in-package|on-package|SiP|stacked|internal|co-packaged)\s+"
+    r"(?:\w+ )?(?:S?DRAM|(?:LP)?DDR\w*|dynamic memory)"
+)
+"""A memory in the chip's own package, whose size is no limit."""
 
 
 def _kind(tagged: Tagged, start: int, end: int) -> str | None:
@@ -136,7 +144,7 @@ RULES: tuple[QuantityRule, ...] = (
         words(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?: SDRAM| DRAM| memory)?\b|\bDRAM\b"),
         context=words(
             r"\b(?:built-?in|embedded|integrat\w+|in-package|on-package|SiP|stacked|internal|co-packaged"
-            r"|board|module|SoM|single[- ]board computer)\b"
+            r"|board|module|SoM|single[- ]board computer)\b|内封"
         ),
         low=1 << 20,
         high=1 << 40,
@@ -161,6 +169,18 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.85,
     ),
     QuantityRule(
+        "memory.dram.size_bytes",
+        "bytes",
+        words(r"capacity|容量|^size"),
+        context=_BUILT_IN,
+        low=1 << 20,
+        high=1 << 40,
+        gap_words=2,
+        sureness=0.75,
+        forbids=words(r"external|off-chip|up to|max|support|SRAM|cache|address|flash|\beach\b|\bper\b"),
+        forbids_path=words(r"external|board|controller"),
+    ),
+    QuantityRule(
         "memory.dram.max_size_bytes",
         "bytes",
         words(
@@ -172,11 +192,12 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 45,
         gap_words=4,
         forbids=words(
-            r"each[^;.]*(?:address|capacity)|one rank|per rank|eMMC|SD card|flash|SPI|virtual|effective|linear"
+            _BUILT_IN.pattern
+            + r"|each[^;.]*(?:address|capacity)|one rank|per rank|eMMC|SD card|flash|SPI|virtual|effective|linear"
             r"|flat|logical"
             r"|processor"
         ),
-        forbids_path=_NOT_DDR,
+        forbids_path=words(_NOT_DDR.pattern + "|" + _BUILT_IN.pattern),
     ),
     QuantityRule(
         "memory.dram.clock_hz",
@@ -232,6 +253,20 @@ RULES: tuple[QuantityRule, ...] = (
         high=1e13,
         gap_words=1,
         sureness=0.75,
+        forbids=DDR,
+        forbids_path=DDR,
+    ),
+    QuantityRule(
+        "memory.dram.bandwidth_Bps",
+        "bandwidth",
+        words(r"\b(?:peak |maximum |theoretical |total |memory |(?:LP)?DDR\w* |DRAM )*bandwidth\b"),
+        context=DDR,
+        low=1e8,
+        high=1e13,
+        gap_words=2,
+        sureness=0.75,
+        forbids=words(r"PCIe|USB|eMMC|SRAM|cache|\bL[123]\b|ethernet|MIPI|\beach\b|\bper\b"),
+        forbids_path=_NOT_DDR,
     ),
     QuantityRule(
         "cpu.l2_cache.bandwidth_Bps",
@@ -258,7 +293,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
         at = next(m for m in KIND.finditer(text) if re.search(r"\d", m.group()))
         yield Found("memory.dram.types", at.start(), at.end(), kinds, sureness=0.7)
     if tagged.statement.is_row or not re.search(
-        r"memory|support|compatible|SDRAM|interface|支持|summary|features", text + tagged.path_text, re.IGNORECASE
+        r"memory|support|compatible|D?RAM|DDR[^\d]|interface|支持|summary|features",
+        text + " " + tagged.path_text + " ",
+        re.IGNORECASE,
     ):
         return
     for match in _ORDERLY.finditer(text):
@@ -266,11 +303,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
             dict.fromkeys(m.group().upper() for m in KIND.finditer(match.group()) if re.search(r"\d", m.group()))
         )
         titled = (
-            re.search(r"memory|compatible|support", text[: match.start()], re.IGNORECASE)
+            re.search(r"memory|compatible|support|\bS?D(?:RAM|DR)\s*[:(]", text[: match.start()], re.IGNORECASE)
             or re.search(
                 r"SDRAM|memory|memories|interface|controller|DRAM", text[match.end() : match.end() + 20], re.IGNORECASE
             )
-            or (len(kinds) > 1 and _WIDE.search(text))
+            or (len(kinds) > 1 and (_WIDE.search(text) or _OF_DRAM.search(tagged.parent)))
         )
         if (
             kinds
@@ -292,6 +329,13 @@ def find(tagged: Tagged) -> Iterator[Found]:
             )
 
 
+_DUAL_WIDTH = re.compile(
+    rf"(?:{KIND.pattern})[^.;]{{0,12}}?\b(dual|two|quad|four|2|4)[- ]channels?,? (?:[x×] ?)?(16|32|64)[- ]bits?\b",
+    re.IGNORECASE,
+)
+"""`LPDDR4 dual-channel 16-bit`."""
+
+
 def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     """The width that is written as lanes, and the clock that a memory is said to run at."""
     text = tagged.text
@@ -300,6 +344,9 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     each = _WIDE_EACH.search(text)
     if each and KIND.search(text):
         yield Found("memory.dram.channel_width_bits", each.start(), each.end(), float(each[1]), sureness=0.8)
+    paired = _DUAL_WIDTH.search(text)
+    if paired:
+        yield Found("memory.dram.channel_width_bits", *paired.span(), float(paired[2]), sureness=0.75)
     several = _CHANNELS_BESIDE.search(text)
     if several:
         count = _COUNTS.get(several[1].lower()) or int(several[1])

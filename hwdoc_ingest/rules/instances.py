@@ -29,7 +29,7 @@ AT_CONDITION = re.compile(
 
 
 MEMORY_NAME = re.compile(
-    r"\b(?:[ID]-?ram|[ID]TCM|[ID]CCM|[ID]TIM|TCDM|L1|L2|RTC \w+"
+    r"\b(?:[ID]-?ram|(?:instruction|data|[ID])[ -]TCM|[ID]TCM|[ID]CCM|[ID]TIM|TCDM|L1|L2|RTC \w+"
     r"|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
     r"|on-?chip RAM|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
@@ -95,7 +95,7 @@ def from_path(tagged: Tagged, pattern: re.Pattern[str]) -> str | None:
 
 
 CORE_LABEL = re.compile(
-    r"^\W*((?!NPU|GPU|DSP|neural|graphics|video)[A-Za-z][\w -]{0,30}?"
+    r"^\W*((?!NPU|GPU|DSP|neural|graphics|video)(?:[A-Za-z][\w -]{0,30}?)??"
     r"\b(?:core|CPU|processor|MCU|microcontroller))\s*[:：]",
     re.IGNORECASE,
 )
@@ -143,7 +143,7 @@ def row_label(tagged: Tagged, start: int = -1) -> str:
 _OF_MEMORIES = re.compile(
     r"(?:chapter\s)?[\d.\s]*(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
     r"(?: (?:sub-?systems?|systems?|organi[sz]ation"
-    r"|architecture|maps?|features?|resources?|and\b.*))?\s*$",
+    r"|architecture|maps?|features?|resources?|and\b.*))?[\s:]*$|(?:table|figure)\b",
     re.IGNORECASE,
 )
 """A heading over memories, which is the name of none."""
@@ -162,9 +162,13 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
         parts = [holder] if holder else []
     item_end = next((at for at in range(end, min(end + 30, len(text))) if text[at] in ",;"), end + 30)
     before = [*MEMORY_NAME.finditer(text, max(0, start - 40), start)]
-    name = MEMORY_NAME.search(text, end, item_end) or (before[-1] if before else None)
+    name = MEMORY_NAME.search(text, end, item_end)
+    if before and (name is None or re.search(r"\b(?:and|while|whereas)\b", text[end : name.start()])):
+        name = before[-1]
     if name:
         parts.append(name.group())
+        short = re.match(r"\s?\(([A-Z][A-Z\d]{2,7})\)", text[name.end() :])
+        parts += [short[1]] if short and not re.fullmatch(r"S?RAM|ROM|ECC|TCM", short[1]) else []
     if not parts and tagged.statement.path:
         parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
         above = tagged.statement.path[-1]
@@ -175,9 +179,13 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
 
 def controller(tagged: Tagged, start: int, end: int) -> str | None:
     """A DMA controller by name, in the sentence or above it."""
+    beside = re.match(rf"[\s-]*(?:\w+\s)?({CONTROLLER.pattern})", tagged.text[end : end + 24], re.IGNORECASE)
+    plain = beside and re.fullmatch(r"DMAC?", beside[1], re.IGNORECASE)
+    if beside and not plain:
+        return beside[1]
     before = list(CONTROLLER.finditer(tagged.text[: start + 1])) or list(CONTROLLER.finditer(tagged.text))
     named = [m.group() for m in before if m.group().lower() != "dma"]
-    if named:
+    if named and not plain:
         return named[-1]
     for part in reversed(tagged.statement.path):
         found = CONTROLLER.search(part)
@@ -227,7 +235,8 @@ def mode(tagged: Tagged, start: int, end: int) -> str | None:
     told = label_of_row(tagged, start, end)
     if tagged.statement.is_row:
         bounded = any(cell.bound for cell in tagged.statement.cells)
-        named = _MODE.search(tagged.statement.cell_text(tagged.statement.cells[0])) if bounded else None
+        labels = [tagged.statement.cell_text(cell) for cell in tagged.statement.cells if cell.bound is None]
+        named = next((found for label in labels for found in [_MODE.search(label)] if found), None) if bounded else None
         if told and named and named.group() not in told:
             return f"{told} {named.group()}"
         return told or (named_row(tagged, start, end) if bounded else None)

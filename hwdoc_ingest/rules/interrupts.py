@@ -68,13 +68,17 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.priority_levels",
         "count",
-        words(r"\b(?:interrupt )?priority levels?\b|优先级"),
+        words(
+            r"\b(?:programmable |configurable |selectable |user-selectable |different |interrupt )*"
+            r"priorit(?:y levels?|ies)\b|\blevels of (?:\w+ )?priority\b|优先级"
+        ),
         low=2,
         high=1024,
         gap_words=1,
         after=False,
         sureness=0.8,
         context=_GIC,
+        not_beside=words(r"\b(?:the|these|of) \0"),
         forbids=words(r"\b(?:is|being) (?:the )?(?:lowest|highest)\b|^\W*\d+\s?\.\."),
     ),
     QuantityRule(
@@ -108,6 +112,8 @@ RULES: tuple[QuantityRule, ...] = (
             r"|\bI/?O 口|\b(?:general[- ]purpose )?I/?O (?:pins|ports|lines)\b|\bGPIOs?(?: pins| ports| lines)?\b"
             r"|\bfast I/O ports\b"
             r"|\bgeneral[- ]purpose I/Os?\b|\bprogrammable I/Os?\b"
+            r"|\bgeneral[- ]purpose (?:input/?[- ]?outputs?|inputs? and outputs?|input and output|pins)"
+            r"(?:\s*\((?:GPIO|I/O)s?\))?(?: pins| ports| lines)?\b"
         ),
         low=4,
         high=512,

@@ -26,7 +26,7 @@ _NAMED_RAM = re.compile(
 )
 """A memory by a name of its own: `OCRAM`."""
 _TCM = words(
-    r"\b(?:[ID]?TCM|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
+    r"\b(?:[ID]?TCM(?:\w*RAM)?|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
     r"closely[ -]coupled memory|[ID]TIM)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
 )
 _ROM = words(r"\b(?:boot[ -]?|mask\s*|B)?ROM(?:\s*memory)?\b|启动\s*ROM")
@@ -65,7 +65,7 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=_OUTSIDE,
         forbids_path=_BUFFERS,
         not_beside=words(
-            r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b|\w*RAM\b)[A-Za-z][\w-]*\s+){0,2}?(?:B?ROM|flash|cache|EEPROM|OTP)\b"
+            r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b|\w*RAM\b)[A-Za-z][\w-]*\s+){0,2}?(?:B?ROM|flash|cache|EEPROM|OTP)\b|\0\s*each\b"
         ),
         instance=instances.memory,
         gap_words=2,
@@ -77,7 +77,7 @@ RULES: tuple[QuantityRule, ...] = (
         _NAMED_RAM,
         low=1024,
         high=1 << 28,
-        forbids=words(_OUTSIDE.pattern + r"|0x[\dA-Fa-f]{4}"),
+        forbids=words(_OUTSIDE.pattern + r"|0x[\dA-Fa-f]{4}.*0x[\dA-Fa-f]{4}"),
         forbids_path=_BUFFERS,
         not_beside=OF_ANOTHER,
         instance=lambda tagged, start, end: _named_ram(tagged, start, end),
@@ -150,7 +150,8 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 24,
         gap_words=2,
         forbids=words(
-            r"\breserved for\b.*\bbits\b.*\bis\b|\bprogram|\boperation|\bwords?\b|\bat a time\b|\bread (?:width|mode)"
+            r"\breserved for\b.*\bbits\b.*\bis\b|\bprogram(?!mable)|\boperation|\bwords?\b|\bat a time\b"
+            r"|\bread (?:width|mode)"
         ),
     ),
     QuantityRule(

@@ -16,7 +16,10 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.pipeline_stages",
         "count",
         words(r"-?\s*stages?\b|级流水线"),
-        context=words(r"pipelin|流水线"),
+        context=words(
+            r"pipelin|流水线|\bstages?,? (?:(?:dual|single|triple|multi)[- ]issue,? |scalar |superscalar )*"
+            r"(?:in-order|out-of-order)|\b(?:in-order|out-of-order|issue|superscalar)\b[^.;]{0,20}\b[\w-]*stages?\b"
+        ),
         low=2,
         high=40,
         gap_words=0,
@@ -30,7 +33,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.tlb.entries",
         "count",
-        words(r"-?\s*entry\b|-?\s*entries\b|\bentries\b"),
+        words(r"-?\s*(?:(?:dual|paired|joint|double) )?(?:entry|entries)\b"),
         context=words(r"TLBs?\b|\b[ID]TB\b|translation[ -]?(?:look-?aside )?buffer"),
         forbids=words(r"write buffer|store buffer|branch|BTB|\bper (?:set|way)"),
         low=2,
@@ -38,6 +41,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.85,
+        not_beside=words(r"\d\s\0"),
         instance=lambda t, a, b: _tlb(t, b),
     ),
     QuantityRule(
@@ -100,7 +104,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.vector_width_bits",
         "bits",
-        words(r"\bvector (?:operations?|registers?|units?|width|length)\b|\bSIMD\b|\bVLEN\b"),
+        words(
+            r"\bvector (?:operations?|registers?|units?|width|length|engine|extension)\b"
+            r"|\bSIMD\b|\bVLEN\b|\bvector(?=-\d)"
+        ),
         low=32,
         high=4096,
         gap_words=1,
@@ -120,7 +127,8 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.word_bits",
         "bits",
         words(
-            r"\b(?:parallel )?(?:micro)?processor\b|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
+            r"\b(?:parallel )?(?:micro)?processors?\b|\bCortex®?-[AMRX]\d+\w*|(?<=RISC-V )SoC\b"
+            r"|\bRISC-V(?= SoC)|\bparallel Central Processing Unit\b|\bCPU\b|\bmicrocontroller\b"
             r"|\b(?:processor |RISC-V |RISC |CPU )?core\b|(?<=-bit )architecture\b"
             r"|\b(?:RISC|SPARC|MIPS|load/store) (?:architecture|machine)\b"
         ),
@@ -134,7 +142,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.registers",
         "count",
-        words(r"\b(?:32|64|16|8)-bit (?:general[- ]purpose )?registers\b"),
+        words(r"\b(?:32|64|16|8)-bit (?:general[- ]purpose )?(?:working )?registers\b"),
         low=4,
         high=512,
         gap_words=0,
@@ -145,7 +153,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.mips",
         "count",
-        words(r"\bMIPS\b(?!-)"),
+        words(r"\bMIPS\b(?![-/])"),
         whole=False,
         low=0.1,
         high=1e6,
@@ -171,7 +179,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.instructions",
         "count",
-        words(r"\binstructions with unique\b|\bbasic instructions\b"),
+        words(r"\binstructions with unique\b|\b(?:basic|powerful) instructions\b"),
         low=10,
         high=5000,
         gap_words=0,
@@ -276,51 +284,6 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.85,
         before=False,
     ),
-    QuantityRule(
-        "bus.width_bits",
-        "bits",
-        words(r"\bdata bus\b|\b(?:system |external )?bus(?: width)?\b(?! clock)"),
-        context=words(r"features?|overview|introduction|highlights|summary|\bdata bus\b|functional description"),
-        low=8,
-        high=1024,
-        gap_words=2,
-        sureness=0.72,
-        after=False,
-        forbids=words(r"address(?!/data)|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
-        forbids_path=words(r"DDR|DRAM|external memory"),
-    ),
-    QuantityRule(
-        "bus.width_bits",
-        "bits",
-        words(r"\b(?:system |main )?(?:AXI\d?|AHB|AMBA)(?:[- ]?Lite)? (?:crossbar|interconnect|fabric|system bus)\b"),
-        low=8,
-        high=1024,
-        gap_words=1,
-        sureness=0.7,
-        after=False,
-        forbids=words(r"address|peripheral"),
-    ),
-    QuantityRule(
-        "bus.width_bits",
-        "count",
-        words(r"\b(?:bidirectional )?data (?:bus )?lines\b"),
-        low=8,
-        high=256,
-        gap_words=1,
-        sureness=0.7,
-        after=False,
-        forbids=words(r"SPI|I2C|UART|LCD|camera|cache"),
-    ),
-    QuantityRule(
-        "bus.max_burst_bytes",
-        "bytes",
-        words(r"\b(?:transferred )?per burst\b"),
-        low=4,
-        high=4096,
-        gap_words=2,
-        sureness=0.8,
-        after=False,
-    ),
 )
 
 _COUNT = (
@@ -337,7 +300,7 @@ _CORES = re.compile(
     re.IGNORECASE,
 )
 _NAMED_CORES = re.compile(
-    rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:symmetric|identical|low-power|high-performance|independent"
+    rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:big|little|symmetric|identical|low-power|high-performance|independent"
     rf"|\d+-bit)\s+)*(?:arm®?\s+)?"
     r"(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
     r"|(?:XuanTie\s+)?C9\d\d\w*)(?!\S*[-/]?\s*(?:based )?clusters?)"
@@ -349,6 +312,10 @@ _CORE_TYPE = re.compile(
     r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
     re.IGNORECASE,
 )
+_REGISTERS = re.compile(
+    r"\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b", re.IGNORECASE
+)
+"""`32 x 8 general purpose working registers`."""
 _TELLS_ISA = re.compile(
     r"\b(?:RISC-V|processors?|CPUs?|MCUs?)\b.*\bRV\d\d[IEG]\w|\bRV\d\d[IEG]\w+.*\b(?:RISC-V|processors?|CPUs?|MCUs?)\b"
     r"|^\W*RV\d\d(?:G|[IE]M?A)\w*\W*$",
@@ -423,6 +390,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
                         instance=instance,
                         sureness=0.9 if named else 0.72,
                     )
+    several = _REGISTERS.search(text)
+    if several:
+        yield Found("cpu.registers", *several.span(), float(several[1]), sureness=0.75)
     kinds = list(_CORE_TYPE.finditer(text))
     kind = kinds[0] if len(kinds) == 1 else None
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):

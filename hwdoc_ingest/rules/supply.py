@@ -32,7 +32,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "thermal.junction_c",
         "temperature",
-        words(rf"\b(?:con)?junction {_TEMPERATURE}\b|\bT\s?j\b|结温"),
+        words(rf"\b(?:con)?junction {_TEMPERATURE}\b|\bjunction(?=\W*$|[,;)])|\bT\s?j\b|结温"),
         ranged=True,
         low=-100,
         high=250,
@@ -57,7 +57,7 @@ RULES: tuple[QuantityRule, ...] = (
         "temperature",
         words(
             rf"\bambient(?: operating)? {_TEMPERATURE}(?: under bias)?(?: range)?\b|"
-            rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|工作温度|环境温度"
+            rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|\bambient(?=\W*$|[,;)])|工作温度|环境温度"
         ),
         ranged=True,
         low=-100,
@@ -70,18 +70,21 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "thermal.resistance_ja_c_per_w",
         "thermal resistance",
-        words(r"\bjunction[- ](?:to[- ])?(?:ambient|free[- ]air)\b[\w -]*|\bR?[θΘ]\s?JA\b|\bthermal resistance\b|热阻"),
+        words(
+            r"\bjunction[- ](?:to[- ])?(?:ambient|free[- ]air)\b(?:[ -](?!is\b|of\b)[^\W\d][\w-]*)*"
+            r"|\bR?[θΘ]\s?JA\b|\bthermal resistance\b|热阻"
+        ),
         low=0.1,
         high=1000,
         gap_words=4,
         instance=instances.label_of_row,
-        forbids=words(r"case|board|top\b|JC\b|JB\b"),
+        forbids=words(r"\bcase\b|\bto[- ]board|junction[- ]board|top\b|JC\b|JB\b"),
         sureness=0.9,
     ),
     QuantityRule(
         "thermal.resistance_jc_c_per_w",
         "thermal resistance",
-        words(r"\bjunction[- ](?:to[- ])?case\b[\w -]*|\bR?[θΘ]\s?JC\b"),
+        words(r"\bjunction[- ](?:to[- ])?case\b(?:[ -](?!is\b|of\b)[^\W\d][\w-]*)*|\bR?[θΘ]\s?JC\b"),
         low=0.01,
         high=1000,
         gap_words=4,

@@ -2,55 +2,17 @@
 
 import pytest
 from chinese_sheet import chinese, chinese_brief
+from phrase_reading import between, candidates, one, read, spoken, up_to
 
-from hwdoc_ingest.bind import bind
 from hwdoc_ingest.chinese_terms import english, in_english, sentences
-from hwdoc_ingest.confidence import LEAST
 from hwdoc_ingest.fields import candidate_json
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
-from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.scoring import judge
-from hwdoc_ingest.statement import RowCell, row, sentence
-from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.statement import RowCell, row
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
-TAGGER = RuleTagger(PARAMETERS)
-
-
-def spoken(text, *path):
-    words = [Word(each, (10.0 * i, 0, 10.0 * i + 9, 9), 9, 9) for i, each in enumerate(text.split())]
-    return sentence(3, words, path or ("产品特性",), False)
-
-
-def candidates(*statements):
-    """What is read out of statements, leaving out what is likelier wrong."""
-    known = [in_english(part) for statement in statements for part in sentences(statement)]
-    tagged = [Tagged(each, spans) for each, spans in zip(known, TAGGER.tag(known), strict=True)]
-    found = [each for one in tagged for each in bind(one, "doc", "rule", QUANTITY_RULES, FIND_RULES)]
-    return [candidate for candidate in found if candidate.confidence >= LEAST]
-
-
-def read(text, *path):
-    """The candidates of a text as (field, value or (min, typ, max), instance)."""
-    found = candidates(spoken(text, *path))
-    return {(c.field, c.value if c.value is not None else (c.min, c.typ, c.max), c.instance) for c in found}
-
-
-def up_to(value):
-    return (None, None, value)
-
-
-def between(low, high):
-    return (low, None, high)
-
-
-def one(field, value, instance=None):
-    return {(field, value, instance)}
-
-
 L1I, L1D, L2 = (f"cpu.{level}_cache" for level in ("l1i", "l1d", "l2"))
 SAID = [
     ("32位RISC-V内核，主频高达320MHz", one("cpu.word_bits", 32) | one("cpu.clock_hz", up_to(320e6))),

@@ -53,6 +53,7 @@ SAID = [
     ("400 KB of SRAM (16 KB for cache)", one("memory.sram.size_bytes", 400 * KB)),
     ("On-chip SRAM 256 KB, organised as two banks of 128 KB", one("memory.sram.size_bytes", 256 * KB)),
     ("512 KB of tightly coupled memory (TCM)", one("memory.tcm.size_bytes", 512 * KB)),
+    ("16-stream DMA controller with FIFOs", one("dma.channels", 16)),
     ("128 KB boot ROM", one("memory.rom.size_bytes", 128 * KB, "boot ROM")),
     ("8 MB PSRAM", one("memory.psram.size_bytes", 8 * MB)),
     ("8 Kbit eFuse", one("memory.otp.size_bits", 8 * KB)),
@@ -157,7 +158,6 @@ def test_said(text, expected):
 
 
 NOT_SAID = [
-    "16-stream DMA controller with FIFOs",  # streams are no controllers
     "One of the DMA channels is reserved",
     "Two of the channels of the DMA carry audio",
     "SPDIF output with 8 channels",

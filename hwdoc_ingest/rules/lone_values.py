@@ -1,0 +1,85 @@
+"""A quantity that stands for itself: `Up to 64 MHz` below the name of a core, `168 MHz / 210 DMIPS` in a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hwdoc_ingest.number_phrases import Amount
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import ACCELERATOR, CPU_NAME, Found, Tagged, words
+
+_AROUND = re.compile(
+    r"(?:\b(?:it|the core|the processor|device|can|may|be|runs?|running|clocked|operat\w+|works?|clock|frequency|speed"
+    r"|at|of|up to|to|max(?:imum)?|typ(?:ical)?|operation|core|CPU|each|per core|is)\b|\W)*",
+    re.IGNORECASE,
+)
+"""Words that make no other thing of a lone frequency."""
+_MODEL_AT = re.compile(
+    r"\W*[A-Z][\w -]{2,36}?,? (?:at|@|running at|clocked at)(?: up to)? ?|\W*[A-Z][\w -]{2,36}?, (?:up to )?"
+)
+"""The model that runs at it."""
+_MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?)\s*(?:frequency|clock|speed|of|:|\s)*$", re.IGNORECASE)
+_BESIDE_SPEED = re.compile(r"\s*(?:[/,;(]|and|with|at)\s*(?:up to )?[\d.,]+ ?(?:DMIPS|CoreMark)\b", re.IGNORECASE)
+"""After a frequency: what a core does at it."""
+_OPERATION = words(
+    r"\W*(?:operating (?:conditions?|voltage|range|characteristics)|(?:power )?supply|supply voltage)\W*$"
+)
+_GPU = words(r"\bGPU\b|graphics|Mali|PowerVR|Adreno")
+_NPU = words(r"\bNPU\b|\bKPU\b|\bBPU\b|\bTPU\b|\bneural")
+_NO_CORE = words(
+    r"oscillator|crystal|clock (?:gener|manag|source)|\bPLL|peripheral|memory|bus\b|interface|timer|USB|radio|RF\b"
+    r"|\bcaches?\b|debug|reset"
+)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """The clock of what the heading or the item above names."""
+    if tagged.statement.is_row:
+        return
+    yield from _supply(tagged)
+    clocks = [a for a in tagged.amounts if a.dimension == "frequency" and a.form == "single"]
+    if len(clocks) != 1 or not 1e6 <= clocks[0].values[0] <= 6e9:
+        return
+    clock, text = clocks[0], tagged.text
+    if _BESIDE_SPEED.match(text, clock.end) and not ACCELERATOR.search(text[: clock.start]):
+        yield _clock(tagged, "cpu.clock_hz", clock, 0.8)
+        return
+    rest = text[: clock.start], text[clock.end :]
+    above = tagged.parent
+    if not above or len(above) > 80 or not _AROUND.fullmatch(rest[1]):
+        return
+    if not (_AROUND.fullmatch(rest[0]) or (_MODEL_AT.fullmatch(rest[0]) and not _NO_CORE.search(rest[0]))):
+        return
+    if _GPU.search(above):
+        yield _clock(tagged, "gpu.clock_hz", clock, 0.75)
+    elif _NPU.search(above):
+        yield _clock(tagged, "npu.clock_hz", clock, 0.75)
+    elif not _NO_CORE.search(above) and (instances.CORE.search(above) or CPU_NAME.search(above)):
+        yield _clock(tagged, "cpu.clock_hz", clock, 0.78)
+
+
+def _supply(tagged: Tagged) -> Iterator[Found]:
+    """The range of voltages that a line about operation begins with: `2.1 V to 3.6 V, -40 °C to +85 °C`."""
+    first = tagged.amounts[0] if tagged.amounts else None
+    if first is None or first.dimension != "voltage" or first.form != "range" or not _OPERATION.match(tagged.parent):
+        return
+    alone = not re.search(r"\w", tagged.text[: first.start]) and re.match(r"\s*(?:,|;|$)", tagged.text[first.end :])
+    if alone and first.values[0] >= 0.4 and first.values[1] <= 60:
+        low, high = first.values
+        yield Found("power.supply_v", first.start, first.end, min=low, max=high, sureness=0.72)
+
+
+def _clock(tagged: Tagged, field: str, clock: Amount, sureness: float) -> Found:
+    most = bool(_MOST.search(tagged.text[: clock.start]))
+    value = clock.values[0]
+    instance = instances.core(tagged, clock.start, clock.end) if field.startswith("cpu") else None
+    return Found(
+        field,
+        clock.start,
+        clock.end,
+        None if most else value,
+        max=value if most else None,
+        instance=instance,
+        sureness=sureness,
+    )
