@@ -51,7 +51,7 @@ def main() -> None:
         _start(model, spec, (*arguments, "--output", str(output)), is_gone)
     draw_take_over(model, spec, calibration, evaluation)
     job_list(("adapt",), (_name(model),), limit=1)
-    _outcome(output, spec)
+    _outcome(model, output, spec)
 
 
 def _say_what_is_missing(model: Path | None, spec: SpecChoice | None) -> None:
@@ -115,7 +115,7 @@ def _is_gone() -> bool:
 
 
 def _start(model: Path, spec: SpecChoice, arguments: Sequence[str], is_gone: bool) -> None:
-    busy = any(job.is_open and job.order.kind == "adapt" and job.order.subject == _name(model) for job in jobs())
+    busy = _is_searched(model)
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             text("adapt_start"), type="primary", key="start", disabled=busy, icon=":material/play_arrow:"
@@ -133,10 +133,16 @@ def _start(model: Path, spec: SpecChoice, arguments: Sequence[str], is_gone: boo
             st.rerun()
 
 
-def _outcome(output: Path, spec: SpecChoice) -> None:
+def _is_searched(model: Path) -> bool:
+    """Whether a search for this model is under way."""
+    return any(job.is_open and job.order.kind == "adapt" and job.order.subject == _name(model) for job in jobs())
+
+
+def _outcome(model: Path, output: Path, spec: SpecChoice) -> None:
     """The policy that stands there, called the earlier one where a search began after it was written."""
     if not output.is_file():
-        draw("adapt_empty")
+        if not _is_searched(model):
+            draw("adapt_empty")
         return
     try:
         policy = subject(output).policy

@@ -101,7 +101,10 @@ def _waiting(found: tuple[Row, ...]) -> None:
     st.header(text("home_waiting"))
     if unread:
         _link("manuals", {}, text("home_unread", count=unread), ":material/arrow_forward:")
-    if not steps and not unread:
+    is_model_missing = not any(row.model for row in found) and not steps and not unread
+    if is_model_missing:
+        _link("model", {}, text("home_no_model", chip=plain_words(found[0].chip)), ":material/arrow_forward:")
+    elif not steps and not unread:
         st.caption(text("home_nothing_waits"))
     for row, station in list(steps.values())[:5]:
         pair = f"{row.model} × {row.chip}" if row.chip else row.model

@@ -12,12 +12,12 @@ from metainfer_core.actions.units import unit_for
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from studio.address import text_from_address, text_to_address
-from studio.choices import choose_file, choose_spec
+from studio.choices import choose_file, choose_spec, short_reference
 from studio.graph_drawing import readers_of
 from studio.graph_tab import draw_graph_tab
 from studio.job_view import job_list
 from studio.jobs import Job
-from studio.markup import draw, draw_style
+from studio.markup import draw, draw_style, next_step
 from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.neighbours import draw_neighbourhood
 from studio.netron_tab import draw_netron_tab
@@ -52,6 +52,12 @@ def main() -> None:
     found = _read(model)
     if found is None:
         return
+    if spec is not None:
+        with next_step():
+            st.page_link(
+                "pages/adapt.py", label=text("model_adapt", chip=plain_words(spec.spec.name)), icon=":material/tune:",
+                query_params={"model": _name(model), "spec": short_reference(spec.reference)},
+            )  # fmt: skip
     costs = predicted(found, spec) if spec is not None else None
     draw("model_summary", reading=found, estimate=costs, chip=spec.spec.name if spec else "")
     nodes, chart, groups, pictures, graph = st.tabs(
@@ -137,6 +143,7 @@ def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> N
             table.frame,
             hide_index=True,
             height=520,
+            placeholder=text("unknown"),
             key=f"nodes_{shown}",  # a selection is of positions: it goes when they mean other nodes
             column_config={
                 text("column_node"): st.column_config.TextColumn(width=table.name_pixels),

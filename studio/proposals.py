@@ -30,13 +30,14 @@ def draw_proposals(policy: Policy, on: SpecChoice) -> None:
     """Shows all of it; what the prediction lacks can be given to the spec `on`."""
     levels = Counter[str](risk_level(action) for action in policy.actions)
     draw(
-        "candidates",
+        "proposals_head",
         policy=policy,
         warnings=told_plainly(policy.warnings),
         levels=[(level, levels[level]) for level in RISKS if levels[level]],
-        candidates=[dict(candidate) for candidate in policy.candidates],
     )
     draw_missing(policy, on)
+    if policy.candidates:
+        draw("candidates", candidates=[dict(candidate) for candidate in policy.candidates])
     proposed, refused, candidates = st.tabs(
         [
             text("adapt_proposed", count=len(policy.actions)),

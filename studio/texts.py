@@ -77,6 +77,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     },
     "home_lost": {"en": "There is no screen “{screen}”. This is Home; all screens stand on the left."},
     "home_more": {"en": "and {count} more"},
+    "home_no_model": {"en": "**Model** · bring in the model that shall run on {chip}"},
     "home_nothing_waits": {"en": "Nothing waits for you."},
     "home_rows": {"en": "Model × chip"},
     "home_sample": {

@@ -346,6 +346,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "fact_parameters": {"en": "of parameters"},
     "fact_time": {"en": "predicted on {chip}, float32, nothing fused"},
     "fact_unknown": {"en": "The cost of these operators is not known: {operators}"},
+    "model_adapt": {"en": "Fit it to {chip}"},
     "model_bring": {"en": "Bring in a model or data"},
     "model_empty_1": {"en": "Bring in an ONNX file, and a .npz with sample inputs if you have one."},
     "model_empty_2": {"en": "It is read by a process of its own, not by this server."},

@@ -47,6 +47,7 @@ TEXTS_ZH: dict[str, str] = {
     ),
     "home_lost": "没有名为“{screen}”的页面。这里是主页；所有页面在左侧。",
     "home_more": "另有 {count} 项",
+    "home_no_model": "**模型** · 请加入要在 {chip} 上运行的模型",
     "home_nothing_waits": "没有等待您处理的事项。",
     "home_rows": "模型 × 芯片",
     "home_sample": (

@@ -297,6 +297,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "fact_parameters": "参数",
     "fact_time": "在 {chip} 上的预测，float32，不融合",
     "fact_unknown": "以下算子的代价未知：{operators}",
+    "model_adapt": "使其适配 {chip}",
     "model_bring": "放入模型或数据",
     "model_empty_1": "放入 ONNX 文件；如有样本输入，再放入 .npz。",
     "model_empty_2": "它由单独的进程读取，而不是由本服务器读取。",

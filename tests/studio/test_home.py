@@ -43,6 +43,17 @@ def test_an_empty_workspace_offers_the_sample_and_lays_it_out(tmp_path, monkeypa
     assert "**text\\_direction\\.onnx** × no chip yet" in [each.value for each in page.markdown]
 
 
+def test_a_chip_without_a_model_waits_for_one(tmp_path, monkeypatch):
+    (tmp_path / "specs").mkdir()
+    save_spec(load("rk3588"), tmp_path / "specs" / "rk3588_v1.0.0.yaml")
+    page = screen("home", tmp_path, monkeypatch)
+    assert text("home_no_model", chip="rk3588") in [each.label for each in page.get("page_link")]
+    assert text("home_nothing_waits") not in [each.value for each in page.caption]
+    (tmp_path / "m.onnx").write_bytes(b"1")
+    page = screen("home", tmp_path, monkeypatch)
+    assert text("home_no_model", chip="rk3588") not in [each.label for each in page.get("page_link")]
+
+
 def test_rows_tell_what_is_next_and_what_blocks(tmp_path):
     assert rows(tmp_path) == ()
     (tmp_path / "m.onnx").write_bytes(b"1")

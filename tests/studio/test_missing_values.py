@@ -115,6 +115,10 @@ def test_adapt_asks_for_what_is_missing_and_takes_the_new_version(tmp_path, monk
     shown = "\n".join(each.value for each in page.get("html"))
     assert f"how long starting work on npu takes ({LAUNCH})" in shown
     assert "does without" not in shown
+    order = [each.label if each.type == "text_input" else getattr(each, "value", "") for each in page.main]
+    told = [n for n, each in enumerate(order) if isinstance(each, str) and text("adapt_candidates") in each]
+    asked = [n for n, each in enumerate(page.main) if each.type == "text_input" and each.key == f"missing-{LAUNCH}"]
+    assert asked < told  # beside the sentence that says what it lacks, not below all figures
     label = "How long starting work on npu takes (compute_units.npu.launch_overhead_us)"
     assert page.text_input(key=f"missing-{LAUNCH}").label.replace("\\", "") == label
     assert page.text_input(key=f"missing-{LAUNCH}").placeholder == "such as 20 us; empty: it stays unknown"

@@ -75,6 +75,17 @@ def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
     )  # fmt: skip
 
 
+def test_adapt_asks_for_nothing_that_is_under_way(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    (tmp_path / PATH).unlink()
+    assert text("adapt_empty_lead") in html(screen("adapt", tmp_path, monkeypatch, model="net.onnx"))
+    monkeypatch.setattr(jobs, "COMMAND", ("sh", "-c", "sleep 60"))
+    order = jobs.Order(kind="adapt", title="t", arguments=("adapt",), subject="net.onnx", actor="ada")
+    job = jobs.start(order, tmp_path)
+    assert text("adapt_empty_lead") not in html(screen("adapt", tmp_path, monkeypatch, model="net.onnx"))
+    jobs.cancel(job.id, tmp_path)
+
+
 # Sign
 
 
@@ -98,7 +109,7 @@ def test_sign_says_what_blocks_and_how_keys_are_made(tmp_path, monkeypatch):
     page = screen("sign", tmp_path, monkeypatch, policy=PATH)
     shown = html(page)
     assert "9 of 9 actions block signing." in shown
-    assert '<b class="required">! 1 needs justification</b>' in shown
+    assert '<b class="required">! 1 needs three lines</b>' in shown
     assert '<b class="pending">○ 8 open</b>' in shown
     assert "What is signed: 9 actions that fit net.onnx to esp32s3 1.0.0." in shown
     assert page.warning[0].value == text("sign_no_releaser")
