@@ -5,6 +5,7 @@
 #include "elementwise.hpp"
 #include "gemm.hpp"
 #include "half.hpp"
+#include "half_codes.hpp"
 #include "half_reduce.hpp"
 #include "int16.hpp"
 #include "movement.hpp"

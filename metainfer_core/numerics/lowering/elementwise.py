@@ -22,6 +22,7 @@ from metainfer_core.numerics.lowering.endings import (
     integer_ending,
     refuse_unfused,
 )
+from metainfer_core.numerics.lowering.half_borders import half_border
 from metainfer_core.numerics.lowering.int16 import wide_binary, wide_clamp
 from metainfer_core.numerics.lowering.integer_sums import integer_result, table_constant
 from metainfer_core.numerics.lowering.model_reader import required, unsupported
@@ -221,6 +222,8 @@ def where(b: Builder, node: ir.Node) -> None:
 def cast(b: Builder, node: ir.Node) -> None:
     """From one element type to another."""
     refuse_unfused(b, node)
+    if half_border(b, node):
+        return
     value, result = required(node, 0), node.outputs[0]
     source, target = b.element_type(value), b.element_type(result)
     size = math.prod(b.shape(value))

@@ -7,7 +7,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from half_cases import half_cases, in_format
+from half_cases import between_codes, half_cases, in_format
 from onnx.helper import make_node
 from operator_cases import Case, build, draw, reference
 
@@ -116,6 +116,47 @@ def test_operator_is_near_float32(case: Case, name: str, step: float) -> None:
         np.testing.assert_array_equal(np.isfinite(actual[output]), finite)
         limit = 8 * step * np.abs(y[finite]).max(initial=0.0)
         np.testing.assert_allclose(actual[output][finite], y[finite], rtol=0, atol=limit)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(("codes", "zero_point"), [("int8", -3), ("int16", 0)])
+def test_codes_and_halves_meet_with_the_bits_of_two_steps(name: str, codes: str, zero_point: int) -> None:
+    """A thousand random numbers: dequantized and narrowed, and widened and quantized, in one kernel as in two."""
+    call, rng = load_library().call, np.random.default_rng(8)
+    half = ml_dtypes.bfloat16 if name == "bfloat16" else np.float16
+    info, scale = np.iinfo(codes), np.array([0.037], np.float32)
+    zero, whole = np.array([zero_point], np.int32), {"outer": 1, "channels": 1, "inner": 1000}
+    limits = {"low": int(info.min), "high": int(info.max)}
+    both = {"count": 1000, "scale": float(scale[0]), "zero_point": zero_point, **limits}
+    x = rng.integers(info.min, info.max + 1, 1000).astype(codes)
+    real, two, one = np.empty(1000, np.float32), np.empty(1000, np.uint16), np.empty(1000, np.uint16)
+    call(f"dequantize_{codes}", whole, [x, scale, zero, real])
+    call(f"narrow_{name}", {"count": 1000}, [real, two])
+    call(f"widen_{codes}_{name}", both, [x, one])
+    np.testing.assert_array_equal(one, two)
+    numbers = (rng.normal(size=1000) * 0.04 * info.max).astype(half)
+    numbers[:3] = [np.nan, np.inf, -np.inf]
+    stored_bits = numbers.view(np.uint16)
+    y_two, y_one = np.empty(1000, codes), np.empty(1000, codes)
+    call(f"widen_{name}", {"count": 1000}, [stored_bits, real])
+    call(f"quantize_{codes}", {**whole, **limits}, [real, scale, zero, y_two])
+    call(f"narrow_{name}_{codes}", both, [stored_bits, y_one])
+    np.testing.assert_array_equal(y_one, y_two)
+    assert list(y_one[:3]) == [zero_point, info.max, info.min]
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_node_in_16_bit_floats_among_codes_takes_one_step_at_each_border(bits: int) -> None:
+    case, model = between_codes("float16", bits)
+    lowered = lower(model)
+    kernels = [step.kernel for step in lowered.program.steps]
+    assert f"widen_int{bits}_float16" in kernels
+    assert f"narrow_float16_int{bits}" in kernels
+    assert not any(kernel in ("widen_float16", "narrow_float16") for kernel in kernels)
+    assert [kernel for kernel in kernels if kernel.startswith("dequantize")] == [f"dequantize_int{bits}"]  # the result
+    got = Simulator(lowered).run(case.feed)["y"]
+    expected = np.minimum(1 / (1 + np.exp(-np.maximum(case.feed["x"], 0))), 0.9)
+    assert np.abs(got - expected).max() < (6.0 + 2) / (255 if bits == 8 else 2000)
 
 
 def test_kernels_get_the_types_that_they_declare() -> None:

@@ -9,7 +9,7 @@ import kernel_harness
 import numpy as np
 import pytest
 from channel_cases import CHANNEL_CASES
-from half_cases import half_cases, in_format
+from half_cases import border_cases, half_cases, in_format
 from operator_cases import FLOAT_CASES, WHERE_BOOL
 from packed_cases import packed_cases
 from quantized_cases import EXACT_CASES, TABLE_CASES
@@ -67,7 +67,7 @@ def calls() -> CALLS:
     for packed in packed_cases():
         lowered = lower(packed.packed)
         found += _calls_of(lowered, Simulator(lowered).run(packed.feed, keep=True))
-    for case, model in wide_cases():
+    for case, model in (*wide_cases(), *border_cases()):
         lowered = lower(model)
         found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
     return [*found, _transfer()]
