@@ -34,7 +34,7 @@ OWN_USE = re.compile(r"^\s*(?:(?:is|are)\s+)?(?:for|of|used|reserved|dedicated|s
 """After a number in parentheses: it tells of a share of what stands before."""
 RUNS = re.compile(
     r"(?:\bCortex[\w-]*|\b(?:Mali|Adreno)[- ]\w+(?: M[CP]\d+)?|^(?:NPU|GPU|DSP|CPU)\b[^|;]{0,60}|\bcores?|\bCPUs?"
-    r"|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\b(?:run|operat|clock|work|peak)\w*)"
+    r"|\bprocessors?|\bMCUs?|\bC9\d\d\w*|DDR\w*|\bSDRAM(?: bus| interface)?|\b(?:run|operat|clock|work|peak)\w*)"
     r"\s*\(?(?:@|at)(?: up to| a maximum of)?\s*$",
     re.IGNORECASE,
 )
@@ -187,7 +187,9 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     whole = min(amount.start, start), max(amount.end, end)
     if is_long(tagged) and rule.forbids.search(_own_part(tagged, amount, *whole)):
         return None
-    if (CLAUSE_END.search(gap) and not opened) or "|" in gap or UNKNOWN.search(gap) or NEGATED.search(gap):
+    if (CLAUSE_END.search(gap) and not opened) or "|" in gap or NEGATED.search(gap):
+        return None
+    if UNKNOWN.search(re.sub(r"\bprogrammable\b", "", gap, flags=re.IGNORECASE) if ahead else gap):
         return None
     rivals = [a for a in tagged.amounts if a is not amount and a.dimension == amount.dimension]
     if not opened and any(

@@ -39,6 +39,7 @@ _INSTANCES: dict[str, InstanceOf] = {
     "memory": instances.memory,
     "rail": instances.rail,
     "mode": instances.mode,
+    "grade": instances.grade_before,
 }
 
 

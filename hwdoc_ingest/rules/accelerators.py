@@ -9,7 +9,7 @@ from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
 _NPU = words(
-    r"\bNPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
+    r"\b(?:micro)?NPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
     r"|accelerat|\bMMA\b|\btensors?\b"
 )
 _GPU = words(r"\bGPU\b|graphics|Mali|shader|3D|PowerVR|图形")
@@ -59,7 +59,7 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:int\d+\s+)?(?:MACs?|multiply[- ]accumulates?)(?: operations?)? "
             r"(?:per|each|every|in (?:each|every|one)) "
-            r"(?:clock )?(?:cycle|clock)\b|\bMACs?/(?:cycle|clk|clock)\b"
+            r"(?:clock )?(?:cycle|clock)\b|\b(?:INT\d+ |8-bit )?MACs? ?/ ?(?:cycle|clk|clock)\b"
         ),
         low=1,
         high=1e7,
@@ -212,6 +212,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
         for amount in tagged.amounts:
             if amount.dimension == "operation rate" and amount.form == "single" and 1e8 <= amount.values[0] <= 1e15:
                 yield Found("gpu.gflops", amount.start, amount.end, amount.values[0] / 1e9, sureness=0.72)
+    for amount in tagged.amounts if _NPU.search(near) else ():
+        if amount.dimension == "MAC rate" and amount.form == "single":
+            yield Found("npu.macs_per_cycle", amount.start, amount.end, amount.values[0], sureness=0.8)
     if _NPU.search(near) and not _OTHER_CLOCK.search(text):
         for amount in tagged.amounts:
             if amount.dimension == "frequency" and amount.form == "single" and _RATE_AT.search(text[: amount.start]):

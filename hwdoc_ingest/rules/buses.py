@@ -81,7 +81,8 @@ _DATA_WIDTH = re.compile(
 )
 """`the main AXI bus has a data width of 128 bits`."""
 _CLOCKED = re.compile(
-    rf"\b(?:{_BUS}(?:[- ]?Lite)?|[HP]CLK\d?|(?:system |main )?bus)\b(?: {_ROLE})?(?: (?:clock|frequency|speed))*"
+    rf"\b(?:{_BUS}(?:[- ]?Lite)?|[HP]CLK\d?|(?<!RAM )(?<!flash )(?<!memory )(?:system |main )?bus)\b"
+    rf"(?: {_ROLE})?(?: (?:clock|frequency|speed))*"
     r"(?:\s*[:=(]|\s+(?:is|are|of|at|up|to|runs?|running|operat\w+|clocked|limited|max(?:imum)?\.?|has|can|be|may"
     r"|than|no|more|a|most))*\s*$",
     re.IGNORECASE,

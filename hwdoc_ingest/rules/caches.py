@@ -56,7 +56,7 @@ _LISTED = words(
     r"\bcaches?\b[^,;:.]{0,16}:|^\W*(?:shared |unified )?L[23]\b.{4,12}$|^\W*\d+ ?[KM]i?B (?:shared )?L[23]\W*$"
 )
 """A list of caches told apart by a word each (`Caches: 32 KB instruction, 32 KB data, 128 KB L2`), or a label."""
-_BESIDE_CACHES = words(_LISTED.pattern + r"|\bcaches\b.*\bL[23]\b")
+_BESIDE_CACHES = words(_LISTED.pattern + r"|\bcaches\b.*\bL[23]\b|\bL1\b.*\bL[23]\s*:")
 _IN_LIST = {
     name: words(rf"\b(?:L1 )?{name}\b(?! ?(?:cache|memory|S?RAM|TLB|set|bus|controller|path|width|rate|type|-))")
     for name in ("instruction", "data", "L2", "L3")

@@ -37,6 +37,9 @@ _OF_CHANNELS = re.compile(
 )
 """`Two 8-channel DMA controllers`: how many there are, and what each has."""
 
+_TIMES = re.compile(r"^\W*([1-8]) ?[x×] (?:\w+ )?G?P?DMA\w*\b(?! channels?| requests?)", re.IGNORECASE)
+"""`2 x DMA with 8 channels`."""
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.channels",
@@ -238,6 +241,9 @@ RULES: tuple[QuantityRule, ...] = (
 def find(tagged: Tagged) -> Iterator[Found]:
     """Channels that are counted for each direction: `5 transmit channels and 5 receive channels` are 10."""
     text = tagged.text
+    times = _TIMES.search(text)
+    if times:
+        yield Found("dma.controllers", *times.span(), float(times[1]), sureness=0.75)
     each = _OF_CHANNELS.search(text)
     if each:
         counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]

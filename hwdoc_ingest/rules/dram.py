@@ -129,7 +129,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.dram.bus_width_bits",
         "bits",
-        words(r"\bexternal memory interface\b|\bSDRAM (?:interface|controller|port|bus)\b"),
+        words(r"\bexternal memory interface\b|\b(?:external )?SDRAM (?:interface|controller|port|bus)\b"),
         low=8,
         high=1024,
         lists=True,
@@ -206,7 +206,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"clock frequency|\bclock\b|\bfrequency(?= (?:is |of )?(?:max(?:imum)?|up to)\b)"
             r"|\b(?:maximum|max) frequency\b|时钟频率"
             r"|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
-            r"|up to|@))|data bus(?= at)"
+            r"|up to|@))|data bus(?= at)|SDRAM (?:interface|bus)(?= (?:at|up to|@))"
         ),
         context=DDR,
         low=5e7,

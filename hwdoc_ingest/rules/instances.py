@@ -199,7 +199,7 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
     if tagged.statement.is_row:
         group = next((c.group for c in tagged.statement.cells if c.group and c.start <= start < c.end + 1), "")
         return " ".join(part for part in (row_label(tagged, start), _variant(tagged), group) if part) or None
-    return beside(tagged, start, end) or _leading_parenthesis(tagged, start)
+    return beside(tagged, start, end) or grade_before(tagged, start, end) or _leading_parenthesis(tagged, start)
 
 
 _GRADE = re.compile(
@@ -207,6 +207,12 @@ _GRADE = re.compile(
     r"|\b(?:suffix|grade) \w+\b",
     re.IGNORECASE,
 )
+
+
+def grade_before(tagged: Tagged, start: int, end: int) -> str | None:
+    """The temperature grade whose range stands in parentheses after it: `Commercial (0 to 70 °C)`."""
+    found = re.search(rf"({_GRADE.pattern})\s?[(:]\s*$", tagged.text[:start], re.IGNORECASE)
+    return found[1].strip() if found else None
 
 
 def grade(tagged: Tagged, start: int, end: int) -> str | None:

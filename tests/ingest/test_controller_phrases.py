@@ -118,6 +118,33 @@ SAID = [
         one("power.supply_v", between(2.1, 3.6)) | one("thermal.ambient_c", between(-40, 85)),
     ),
     ("-0.3 V to 4.0 V", "Absolute maximum ratings", set()),
+    (
+        "Up to 169 individually programmable, multiplexed General-Purpose Input/Output (GPIO) pins",
+        "",
+        one("gpio.count", up_to(169)),
+    ),
+    (
+        "Commercial (0 °C to +70 °C) and industrial (-40 °C to +85 °C) grades",
+        "Environment",
+        one("thermal.ambient_c", between(0, 70), "Commercial")
+        | one("thermal.ambient_c", between(-40, 85), "industrial"),
+    ),
+    (
+        "Junction-to-ambient thermal resistance θJA is 14.2 °C/W on a JEDEC board",
+        "",
+        one("thermal.resistance_ja_c_per_w", 14.2),
+    ),
+    ("Ethos microNPU, 256 MACs/cycle", "", one("npu.macs_per_cycle", 256)),
+    ("Thirteen peripheral DMA controller (PDC) channels", "", one("dma.channels", 13)),
+    ("2 x DMA with 8 channels", "", one("dma.controllers", 2) | one("dma.channels", 8)),
+    (
+        "16-bit external SDRAM bus at 133 MHz",
+        "",
+        one("memory.dram.bus_width_bits", 16) | one("memory.dram.clock_hz", 133e6),
+    ),
+    ("Speed up to 4 Mbit/s with 64 MHz APB clock", "UART", set()),
+    ("Up to 16 channels (fs = 48 kHz), adjustable from 8-bit to 32-bit", "I2S", set()),
+    ("If the two priorities are different, the higher one wins", "Interrupts", set()),
     # Chinese
     ("内部 16MHz 工厂校准 RC 振荡器", "", one("clock.rc_hz", 16e6)),
     (
