@@ -28,6 +28,7 @@ from metainfer_core.actions.units import (
     limits_against,
     says_of_granularity,
     unit_for,
+    unknown_unit,
 )
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -41,9 +42,8 @@ Ranges = Mapping[str, tuple[float, float]]
 
 def bits_against(spec: HardwareSpec, unit_name: str | None, bits: int) -> str | None:
     """The spec must have integers of this width, and so must the kernels."""
-    if unit_name is not None and unit_name not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {unit_name} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, unit_name)) is not None:
+        return unknown
     names = [unit_name] if unit_name else sorted(spec.compute_units)
     offered = sorted(set().union(*(_widths(spec, name) for name in names)))
     if bits not in offered:

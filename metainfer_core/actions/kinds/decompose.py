@@ -11,7 +11,7 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.decompositions import DECOMPOSITIONS, Decomposition
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import UNIT, is_float, node, remove, take_over
-from metainfer_core.actions.units import NoUnit, describe, home, not_run, unit_for
+from metainfer_core.actions.units import NoUnit, describe, home, not_run, unit_for, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -173,9 +173,8 @@ def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str 
     unit = params.target_hw or home(spec, "float32")
     if isinstance(unit, NoUnit):
         return unit.reason
-    if unit not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {unit} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, unit)) is not None:
+        return unknown
     if params.method == "fallback":
         if params.target_hw is None:
             return "A fallback needs a unit: target_hw is missing."

@@ -24,7 +24,7 @@ from metainfer_core.actions.rewiring import (
     remove,
     take_over,
 )
-from metainfer_core.actions.units import NoUnit, not_run, unit_for
+from metainfer_core.actions.units import NoUnit, not_run, unit_for, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -209,9 +209,8 @@ def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str 
 
 
 def _unit_against(spec: HardwareSpec, params: FuseParams, first: ir.Node, activation_type: str) -> str | None:
-    if params.target_hw is not None and params.target_hw not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units))
-        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, params.target_hw)) is not None:
+        return unknown
     leads = first.op_type in LEADERS
     unit = params.target_hw or _unit_of(spec, first if leads else None, activation_type)
     if isinstance(unit, NoUnit):

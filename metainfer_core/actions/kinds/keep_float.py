@@ -11,7 +11,7 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.integer_laws import unit_against
 from metainfer_core.actions.integer_operators import HEAVY, integer_form
 from metainfer_core.actions.rewiring import FUSED_WITH, KEEP_FLOAT, UNIT, followers, is_float, node, nodes_by_id
-from metainfer_core.actions.units import NoUnit, describe, unit_for
+from metainfer_core.actions.units import NoUnit, describe, unit_for, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -97,9 +97,8 @@ class KeepFloat(ActionKind):
             for value in target.inputs
         ):  # fmt: skip
             reason = f"An earlier action quantized the weights of {target.name}."
-        elif params.target_hw is not None and params.target_hw not in spec.compute_units:
-            known = ", ".join(sorted(spec.compute_units)) or "none"
-            reason = f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+        elif (unknown := unknown_unit(spec, params.target_hw)) is not None:
+            reason = unknown
         else:
             unit = unit_for(spec, target.op_type, "float32", at=params.target_hw, fall_back=params.target_hw is None)
             reason = unit.reason if isinstance(unit, NoUnit) else None

@@ -12,7 +12,7 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.channel_region import Region, region_of
 from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.rewiring import add_constant, array_of, node, numbers_of, set_input
-from metainfer_core.actions.units import describe, unit_for
+from metainfer_core.actions.units import describe, unit_for, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -91,9 +91,8 @@ class PadChannels(ActionKind):
             reason = f"{action.nodes[0]} has {region.channels} channels: they can be padded, not cut."
         elif params.padded > region.channels + MOST_ADDED:
             reason = f"{params.padded - region.channels} more channels are too many: at most {MOST_ADDED} are added."
-        elif params.target_hw is not None and params.target_hw not in spec.compute_units:
-            known = ", ".join(sorted(spec.compute_units)) or "none"
-            reason = f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+        elif (unknown := unknown_unit(spec, params.target_hw)) is not None:
+            reason = unknown
         elif params.target_hw is not None:
             multiple = spec.compute_units[params.target_hw].channel_multiple
             field = f"compute_units.{params.target_hw}.channel_multiple"

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.rewiring import PREFETCH, node
 from metainfer_core.actions.staged_steps import StagedModel, StagedStep, asked_of, staged_model
-from metainfer_core.actions.units import describe
+from metainfer_core.actions.units import describe, unknown_unit
 from metainfer_core.npu.cycles import Cycles, compute_cycles, transfer_cycles
 from metainfer_core.npu.device import main_memory
 from metainfer_core.npu.stage import Asked, bringing, parts_on
@@ -173,9 +173,8 @@ def _too_many(staged: StagedModel, one: StagedStep, asked: Asked, share: float) 
 
 
 def _reason_against(model: ir.Model, spec: HardwareSpec, name: str, params: PrefetchParams) -> str | None:
-    if params.target_hw is not None and params.target_hw not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, params.target_hw)) is not None:
+        return unknown
     staged, asked = staged_model(model, spec, params.target_hw), asked_of(model)
     if isinstance(staged, str):
         return staged

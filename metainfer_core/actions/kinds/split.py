@@ -15,7 +15,7 @@ from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.operator_rules import BrokenLimit, broken_limits
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import is_float, node, numbers_of, remove, take_over
-from metainfer_core.actions.units import NoUnit, describe, home, limits_against
+from metainfer_core.actions.units import NoUnit, describe, home, limits_against, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -153,9 +153,8 @@ def _reason_against(spec: HardwareSpec, conv: ir.Node, params: SplitParams) -> s
     along = params.axis.replace("_", " ")
     if min(params.channels) < 1 or sum(params.channels) != whole:
         return f"Parts of {', '.join(map(str, params.channels))} {along} do not make the {whole} of {conv.name}."
-    if params.target_hw is not None and params.target_hw not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, params.target_hw)) is not None:
+        return unknown
     return _part_against(spec, conv, params)
 
 

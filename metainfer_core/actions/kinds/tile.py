@@ -10,7 +10,7 @@ import pydantic
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.rewiring import TILE, node
 from metainfer_core.actions.staged_steps import StagedModel, StagedStep, staged_model
-from metainfer_core.actions.units import describe
+from metainfer_core.actions.units import describe, unknown_unit
 from metainfer_core.npu.stage import parts_on
 from metainfer_core.npu.tiles import AXES, Axis, Extent, Part, Tile, extent
 from metainfer_core.npu.working_set import largest, working_sets
@@ -119,9 +119,8 @@ class TileKind(ActionKind):
 
 
 def _reason_against(model: ir.Model, spec: HardwareSpec, name: str, params: TileParams) -> str | None:
-    if params.target_hw is not None and params.target_hw not in spec.compute_units:
-        known = ", ".join(sorted(spec.compute_units)) or "none"
-        return f"The spec has no compute unit named {params.target_hw} (compute_units); it has {known}."
+    if (unknown := unknown_unit(spec, params.target_hw)) is not None:
+        return unknown
     staged = staged_model(model, spec, params.target_hw)
     if isinstance(staged, str):
         return staged
