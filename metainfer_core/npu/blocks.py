@@ -26,6 +26,11 @@ class Block:
         """Of the block alone."""
         return self.rows * self.row_bytes
 
+    def of(self, whole: bytes) -> bytes:
+        """Its bytes out of those of the whole tensor."""
+        starts = (self.offset + row * self.stride for row in range(self.rows))
+        return b"".join(whole[start : start + self.row_bytes] for start in starts)
+
     def joined(self) -> Block:
         """The same block as one run, where its runs touch one another."""
         if self.rows > 1 and self.stride == self.row_bytes:

@@ -233,7 +233,7 @@ class _Stager:
     def _laid_out(self, name: str, block: Block, part: Part, index: int) -> str:
         """The part of a constant that one tile reads, as a constant of its own, which begins where DMA can."""
         whole = self.tensors[name]
-        data = self.constants[whole.constant or ""][block.offset : block.offset + block.size_bytes]
+        data = block.of(self.constants[whole.constant or ""])
         digest = sha256(data)
         self.constants[digest] = data
         part_name = self._free(f"{name}.tile{index}")

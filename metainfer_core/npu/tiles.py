@@ -151,7 +151,7 @@ def _conv_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
         return f"It computes {p['batch']} images at once, whose channels do not follow one another."
     if _is_grouped(step):
         return Extent(p["groups"] * p["filters"], max(p["filters"], 2))  # one channel alone has no scales by channel
-    return Extent(p["filters"], p["block"] if step.kernel.startswith("conv2d_rows") else FILTERS_TOGETHER)
+    return Extent(p["filters"], _together(step))
 
 
 def _conv_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
@@ -180,7 +180,10 @@ def _conv_channels(step: Step, tensors: Tensors, first: int, count: int) -> Part
 
 
 def _together(step: Step) -> int:
-    return int(step.params["block"]) if step.kernel.startswith("conv2d_rows") else FILTERS_TOGETHER
+    """Output channels whose weights are kept together; those of 16-bit activations lie one after the other."""
+    if step.kernel.endswith("_int16"):
+        return 1
+    return int(step.params["block"]) if step.kernel.startswith(("conv2d_rows", "gemm")) else FILTERS_TOGETHER
 
 
 def _weights(tensor: Tensor, first: int, count: int, whole: int, together: int) -> Block:
@@ -237,7 +240,7 @@ def _rows_of(planes: int, height: int, width: int, first: int, count: int, eleme
 def _gemm_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
     if axis == "elements":
         return "A matrix product is cut along channels or rows."
-    return Extent(step.params["rows"]) if axis == "rows" else Extent(step.params["columns"], step.params["block"])
+    return Extent(step.params["rows"]) if axis == "rows" else Extent(step.params["columns"], _together(step))
 
 
 def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
@@ -252,7 +255,9 @@ def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int,
     inputs: list[Block | None] = []
     for role, name in zip(_roles(step), step.inputs, strict=True):
         block: Block | None = None
-        if role == "weights":
+        if role == "weights" and step.kernel.endswith("_int16"):  # a row of columns for each product
+            block = Block((p["depth"], count), first, count, p["depth"], p["columns"])
+        elif role == "weights":
             block = _weights(tensors[name], first, count, p["columns"], p["block"])
         elif role in PER_CHANNEL and name:
             block = _numbers(tensors[name], first, count)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 import pytest
+from action_bench import calibrated, model_of, rewritten
 from npu_bench import STRUCTURE, adapted, chip, planned, same_bits
 
+from metainfer_core.actions.action import Action
+from metainfer_core.actions.integer_operators import IntegerForm, integer_form
+from metainfer_core.actions.kinds.quantize import WIDE, Quantize
+from metainfer_core.actions.rewiring import INTEGER, UNIT
+from metainfer_core.actions.wide_integers import wide_rewrite
 from metainfer_core.npu.stage import NOTHING_ASKED, Asked
 from metainfer_core.npu.tiles import AXES, Extent, Tile, extent, parts
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.program import Step, Tensor
+from metainfer_core.policy.apply import finish
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 MODELS = {
@@ -39,20 +46,40 @@ MODELS = {
     "times one number": "(float[1,6,5,7] x, float[1] z) => (float[1,6,5,7] y) { [n] y = Mul (x, z) }",
     "sigmoid": "(float[1,6,5,7] x) => (float[1,6,5,7] y) { [n] y = Sigmoid (x) }",
 }
-FLOATS = {"data_types": ("int8", "float16", "float32"), "macs_per_cycle": {"int8": 64, "float16": 32, "float32": 16}}
+FLOATS = {
+    "data_types": ("int8", "int16", "float16", "float32"),
+    "macs_per_cycle": {"int8": 64, "float16": 32, "float32": 16},
+}
 HALF = ("half_precision",)
 PRECISIONS = pytest.mark.parametrize("kinds", [STRUCTURE, (), HALF], ids=["int8", "float32", "float16"])
+NOT_WIDE = ("max pool", "average pool", "padded average", "mean", "sigmoid")
+"""What has no kernel on 16-bit activations."""
 FREE = {"alignment_bytes": 1, "data_width_bits": 8, "burst_length_min": None, "max_transfer_bytes": 500}
 
 
 def spec() -> HardwareSpec:
     """An NPU with both types and a DMA without laws, so that any tile can be moved."""
-    return chip(1 << 20, FREE, **FLOATS)
+    return chip(1 << 20, FREE, accumulator_bits=48, **FLOATS)
 
 
 def case(name: str, kinds: tuple[str, ...]) -> tuple[ir.Model, Step, dict[str, Tensor]]:
     """A model of one operator, and the step that computes it."""
     model = adapted(f"one {MODELS[name]}", spec(), kinds)
+    program = lower(model).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    return model, step, {tensor.name: tensor for tensor in program.tensors}
+
+
+def wide(name: str) -> tuple[ir.Model, Step, dict[str, Tensor]]:
+    """As `case`, with 16-bit activations."""
+    model = model_of(f"one {MODELS[name]}")
+    (target,) = [node for node in model.graph if node.name == "n"]
+    form = integer_form(target)
+    assert isinstance(form, IntegerForm)
+    spans = {span: (found.low, found.high) for span, found in calibrated(model).ranges.items()}
+    wide_rewrite(model, target, form, "channel_wise", spans)
+    target.metadata_props.update({UNIT: "npu", INTEGER: "16"})
+    finish(model, spec())
     program = lower(model).program
     step = next(step for step in program.steps if step.node_ids[0] == "n")
     return model, step, {tensor.name: tensor for tensor in program.tensors}
@@ -85,6 +112,20 @@ def test_tiles_have_the_bits_of_the_whole(name: str, kinds: tuple[str, ...]) -> 
     model, step, tensors = case(name, kinds)
     tiles = cuts(step, tensors)
     assert tiles or (name == "mean" and kinds != STRUCTURE)
+    for tile, count in tiles:
+        staged, plan = planned(model, spec(), Asked(tiles={"n": tile}))
+        of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
+        assert len(of_n) == count
+        assert same_bits(model, staged, plan, runs=2)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in NOT_WIDE])
+def test_tiles_of_16_bit_activations_have_the_bits_of_the_whole(name: str) -> None:
+    model, step, tensors = wide(name)
+    assert step.kernel.endswith("_int16")
+    assert step.unit == "npu"
+    tiles = cuts(step, tensors)
+    assert tiles
     for tile, count in tiles:
         staged, plan = planned(model, spec(), Asked(tiles={"n": tile}))
         of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
@@ -204,14 +245,21 @@ def chain(layers: int) -> tuple[str, int]:
     return f"chain (float[1,8,10,10] x, {weights}) => (float[1,8,10,10] y) {constants} {{ {' '.join(lines)} }}", layers
 
 
-def test_a_chain_of_29_layers_bit_for_bit() -> None:
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_chain_of_29_layers_bit_for_bit(bits: int) -> None:
     text, layers = chain(29)
     chance = np.random.default_rng(5)
     weights = {f"w_k{i}": chance.standard_normal((8, 8, 3, 3)).astype(np.float32) / 8 for i in range(layers)}
     weights |= {f"w_v{i}": np.full(8, 1.5, np.float32) for i in range(layers)}
-    model = adapted(text, spec(), weights=weights)
+    if bits == 8:
+        model = adapted(text, spec(), weights=weights)
+    else:
+        model = adapted(text, spec(), ("fold_batch_norm", "fuse"), weights)
+        actions = list(Quantize(WIDE).propose(model, spec(), calibrated(model)))
+        assert all(isinstance(action, Action) for action in actions)
+        model = rewritten(Quantize(WIDE), model, spec(), [one for one in actions if isinstance(one, Action)])
     staged, plan = planned(model, spec(), Asked(tiles={"c3": Tile(axis="rows", size=4)}, ahead=("c7", "c20")))
-    computing = [one for one in staged.program.steps if one.unit == "npu" and one.kernel == "conv2d_int8"]
+    computing = [one for one in staged.program.steps if one.unit == "npu" and one.kernel == f"conv2d_int{bits}"]
     assert len(computing) == layers + 2  # one of them in three tiles
     assert same_bits(model, staged, plan, runs=5)
     assert np.isfinite(plan.peak_bytes)
