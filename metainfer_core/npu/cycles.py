@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from metainfer_core.npu.device import Device
+from metainfer_core.npu.tiles import family_of
 from metainfer_core.numerics.program import Step, Tensor
 from metainfer_core.spec.hardware_spec import HardwareSpec, Quantity
 from metainfer_core.spec.rates import bytes_per_second
@@ -108,7 +109,7 @@ def compute_cycles(spec: HardwareSpec, unit: str, step: Step, tensors: Mapping[s
 
 def products(step: Step) -> tuple[int, int, int] | None:
     """Output channels, products of one output, and positions of a matrix step; None for other steps."""
-    p, family = step.params, step.kernel.rpartition("_")[0]
+    p, family = step.params, family_of(step.kernel)
     if family in ("conv2d", "conv2d_rows", "depthwise_conv2d"):
         depth = p["channels"] * p["kernel_height"] * p["kernel_width"]
         return p["filters"], depth, p["batch"] * p["groups"] * p["out_height"] * p["out_width"]

@@ -7,6 +7,7 @@ output rows, from the input rows under them; along `elements` some of the elemen
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,10 @@ FILTERS_TOGETHER = 4
 """Filters that conv2d's weights keep side by side."""
 PER_CHANNEL = ("bias", "multiplier", "shift", "curve_multiplier", "curve_shift")
 """Inputs of the matrix kernels with one number for each output channel."""
+PACKED = re.compile("_int[46]$")
+"""What the names of kernels end in that unpack their weights."""
+WEIGHTS = ("weights", "scale", "zero_point")
+"""Inputs of the matrix kernels with blocks of output channels: weights, and what packed ones are scaled by."""
 CONVOLUTIONS = ("conv2d", "depthwise_conv2d", "conv2d_rows")
 Tensors = Mapping[str, Tensor]
 
@@ -87,8 +92,13 @@ class _Rule:
     part: Callable[[Step, Tensors, Axis, int, int, int], Part]
 
 
+def family_of(kernel: str) -> str:
+    """The kernel's name without the types that it computes in and unpacks."""
+    return PACKED.sub("", kernel).rpartition("_")[0]
+
+
 def _rule(step: Step) -> _Rule | None:
-    family = step.kernel.rpartition("_")[0]
+    family = family_of(step.kernel)
     if family in CONVOLUTIONS:
         return _Rule(_conv_extent, _conv_part)
     if family == "gemm":
@@ -171,7 +181,7 @@ def _conv_channels(step: Step, tensors: Tensors, first: int, count: int) -> Part
         if role == "input" and grouped:
             per_filter = p["filters"]
             block = _channels_of(source, first // per_filter * p["channels"], count // per_filter * p["channels"])
-        elif role == "weights":
+        elif role in WEIGHTS and name:
             block = _weights(tensors[name], first, count, filters, p["filters"] if grouped else _together(step))
         elif role in PER_CHANNEL and name:
             block = _numbers(tensors[name], first, count)
@@ -257,7 +267,7 @@ def _gemm_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int,
         block: Block | None = None
         if role == "weights" and step.kernel.endswith("_int16"):  # a row of columns for each product
             block = Block((p["depth"], count), first, count, p["depth"], p["columns"])
-        elif role == "weights":
+        elif role in WEIGHTS and name:
             block = _weights(tensors[name], first, count, p["columns"], p["block"])
         elif role in PER_CHANNEL and name:
             block = _numbers(tensors[name], first, count)

@@ -11,8 +11,10 @@ from npu_bench import STRUCTURE, adapted, chip, planned, same_bits
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.kinds.quantize import WIDE, Quantize
+from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.rewiring import INTEGER, UNIT
 from metainfer_core.actions.wide_integers import wide_rewrite
+from metainfer_core.npu.cycles import products
 from metainfer_core.npu.stage import NOTHING_ASKED, Asked
 from metainfer_core.npu.tiles import AXES, Extent, Tile, extent, parts
 from metainfer_core.numerics.lower import lower
@@ -47,7 +49,7 @@ MODELS = {
     "sigmoid": "(float[1,6,5,7] x) => (float[1,6,5,7] y) { [n] y = Sigmoid (x) }",
 }
 FLOATS = {
-    "data_types": ("int8", "int16", "float16", "float32"),
+    "data_types": ("int4", "int8", "int16", "float16", "float32"),
     "macs_per_cycle": {"int8": 64, "float16": 32, "float32": 16},
 }
 HALF = ("half_precision",)
@@ -59,7 +61,7 @@ FREE = {"alignment_bytes": 1, "data_width_bits": 8, "burst_length_min": None, "m
 
 def spec() -> HardwareSpec:
     """An NPU with both types and a DMA without laws, so that any tile can be moved."""
-    return chip(1 << 20, FREE, accumulator_bits=48, **FLOATS)
+    return chip(1 << 20, FREE, accumulator_bits=48, weight_granularity=("tensor", "channel", "group"), **FLOATS)
 
 
 def case(name: str, kinds: tuple[str, ...]) -> tuple[ir.Model, Step, dict[str, Tensor]]:
@@ -130,6 +132,31 @@ def test_tiles_of_16_bit_activations_have_the_bits_of_the_whole(name: str) -> No
         staged, plan = planned(model, spec(), Asked(tiles={"n": tile}))
         of_n = [one for one in staged.program.steps if one.node_ids[0] == "n" and one.kernel == step.kernel]
         assert len(of_n) == count
+        assert same_bits(model, staged, plan, runs=2)
+
+
+PACKED = ("conv", "dilated", "pointwise", "grouped", "few pixels", "gemm")
+
+
+@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize(("scheme", "symmetric"), [("channel_wise", True), ("group_wise", False)])
+def test_tiles_of_packed_weights_have_the_bits_of_the_whole(name: str, scheme: str, symmetric: bool) -> None:
+    model = model_of(f"one {MODELS[name]}")
+    group = {"group_size": 2} if scheme == "group_wise" else {}
+    params = {"bits": 4, "scheme": scheme, "symmetric": symmetric, "target_hw": "npu", **group}
+    action = Action(kind="store_low_bit", nodes=("n",), params=params)
+    model = rewritten(StoreLowBit(), model, spec(), [action])
+    program = lower(model).program
+    step = next(step for step in program.steps if step.node_ids[0] == "n")
+    assert (step.unit, step.kernel.endswith("_float32_int4")) == ("npu", True)
+    shape = products(step)
+    assert shape is not None  # the array of multipliers counts it, not the vector unit
+    tiles = cuts(step, {tensor.name: tensor for tensor in program.tensors})
+    axes = {"rows", "channels"} if name in ("conv", "gemm") else {"rows"}  # the others have one block of channels
+    assert {tile.axis for tile, _ in tiles} >= axes
+    for tile, count in tiles:
+        staged, plan = planned(model, spec(), Asked(tiles={"n": tile}))
+        assert len([one for one in staged.program.steps if one.kernel == step.kernel]) == count
         assert same_bits(model, staged, plan, runs=2)
 
 
