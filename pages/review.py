@@ -29,7 +29,7 @@ from studio.record_view import draw_faults, draw_record
 from studio.retrained import draw_carry
 from studio.review_page import draw_page_button
 from studio.review_queue import Desk, draw_queue, selected
-from studio.review_rows import RISKS, Chosen, about, counts, queue, rows
+from studio.review_rows import RISKS, Chosen, about, counts, next_open, queue, rows
 from studio.session import person
 from studio.texts import text
 from studio.typed import read_typed
@@ -78,11 +78,11 @@ def main() -> None:
     if chosen is None:
         return
     text_to_address("action", chosen.id)
-    with middle:
+    with middle, st.container(key="review_card"):
         draw_card(chosen, found.spec.spec if found.spec else None, found.policy.calibration)
         _neighbours(found, chosen.action.nodes or (chosen.action.node_id,))
     with right:
-        draw_verdict(found, review, chosen, desk, who)
+        draw_verdict(found, review, chosen, desk, who, next_open(shown, chosen.id))
 
 
 def _neighbours(found: Subject, nodes: Sequence[str]) -> None:

@@ -21,8 +21,6 @@ def parameter_words(name: str) -> str:
 
 def value_words(name: str, value: object) -> str:
     """What a parameter of this name is, such as `channel_wise` of `scheme`; names and numbers stay as they are."""
-    if isinstance(value, bool):
-        return text("value_true" if value else "value_false")
     is_named = isinstance(value, str) and f"value_{name}_{value}" in TEXTS
     return text(f"value_{name}_{value}") if is_named else plain_value(value)
 

@@ -7,13 +7,14 @@ from functools import partial
 
 import streamlit as st
 
-from metainfer_core.bundle.review_rules import risk_level
+from metainfer_core.bundle.review_rules import needs_justification, risk_level
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import MetaInferError
 from review_store.decide import low_risk_ids
 from review_store.state import ActionReview
 from studio.core_words import refusal_words
 from studio.decisions import field_key, write_about_all
+from studio.long_names import short_words, shortened
 from studio.marks import risk_mark
 from studio.notices import MANY, draw_notice
 from studio.plain_words import plain_words
@@ -22,6 +23,9 @@ from studio.review_queue import Desk
 from studio.review_rows import full_title, together
 from studio.texts import text
 from studio.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
+
+NAME_LETTERS = 60
+"""Letters of a name that a line of a list shows."""
 
 
 def draw_bulk(found: Subject, review: Review, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
@@ -33,6 +37,9 @@ def draw_bulk(found: Subject, review: Review, shown: Sequence[ActionReview], des
         _low(found, low, desk, person)
     if any(each.id not in low_ids for each in several):
         _several(found, several, desk, person, own_lines(review.records, person))
+    alone = sum(needs_justification(each.action) for each in review.state.unreviewed)
+    if alone and several:
+        st.caption(text("alone_count", count=alone))
     draw_notice(desk.notices, MANY, "many")
 
 
@@ -88,7 +95,7 @@ def _approve(found: Subject, desk: Desk, seen: dict[str, int], person: str) -> N
 
 
 def draw_list(actions: Sequence[ActionReview], name: str) -> tuple[ActionReview, ...]:
-    """The actions with their names in full, a tick before each; gives those whose tick stands.
+    """The actions with their names (long ones in full when pointed at), a tick before each; gives those ticked.
 
     What somebody unticked stays so while this window is open: it is not ticked again behind their back.
     """
@@ -96,13 +103,27 @@ def draw_list(actions: Sequence[ActionReview], name: str) -> tuple[ActionReview,
         return tuple(
             each
             for each in actions
-            if st.checkbox(_line(each), value=True, key=field_key(f"{name}_tick", each.id), persist_state="session")
+            if st.checkbox(
+                _line(each),
+                value=True,
+                key=field_key(f"{name}_tick", each.id),
+                persist_state="session",
+                help=_whole(each),
+            )
         )
 
 
 def _line(action: ActionReview) -> str:
     shape, word = risk_mark(risk_level(action.action))
-    return f"{shape} {word} · {plain_words(full_title(action.action))} · :gray[{plain_words(action.id)}]"
+    name, node = short_words(full_title(action.action), NAME_LETTERS), shortened(action.id, NAME_LETTERS)
+    return f"{shape} {word} · {plain_words(name)} · :gray[{plain_words(node)}]"
+
+
+def _whole(action: ActionReview) -> str | None:
+    """The names in full, where a line does not show them so."""
+    names = full_title(action.action), action.id
+    is_long = any(len(word) > NAME_LETTERS for each in names for word in each.split(" "))
+    return " · ".join(map(plain_words, names)) if is_long else None
 
 
 def seen_now(actions: Sequence[ActionReview]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from metainfer_core.explain.sizes import size
 from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Memory, Quantity
-from studio.figures import shortened
+from studio.long_names import shortened
 
 WIDTH, GAP, LINE, HEAD, MARGIN = 216, 28, 17, 28, 18
 ASIDE = 28

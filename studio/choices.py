@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
-from studio.figures import shortened
+from studio.long_names import shortened
 from studio.plain_words import error_words, plain_words
 from studio.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
 from studio.texts import text

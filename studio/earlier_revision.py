@@ -16,7 +16,7 @@ from metainfer_core.policy.policy import Policy
 from review_store.events import Registered
 from studio.action_card import draw_card, draw_history
 from studio.address import text_to_address
-from studio.figures import shortened
+from studio.long_names import shortened
 from studio.markup import draw
 from studio.moments import exact_moment
 from studio.plain_words import plain_words

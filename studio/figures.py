@@ -44,21 +44,10 @@ def rate(amount: float | None, unit: str) -> str:
     return f"{three_digits(amount)} {prefixes[0]}{unit}"
 
 
-def shortened(name: str, letters: int = 44) -> str:
-    """A long name without its middle: converters join many names into one, and both its ends tell nodes apart."""
-    if len(name) <= letters:
-        return name
-    tail = letters // 2
-    return f"{name[: letters - 1 - tail]}…{name[-tail:]}"
-
-
-def short_words(sentence: str, letters: int = 60) -> str:
-    """A sentence whose over-long words, which are names, are shortened."""
-    return " ".join(shortened(word, letters) for word in sentence.split(" "))
-
-
 def plain_value(value: object) -> str:
-    """A parameter as people read it: pairs of a mapping, both ends of a range."""
+    """A parameter as people read it: pairs of a mapping, both ends of a range, yes or no."""
+    if isinstance(value, bool):
+        return text("value_true" if value else "value_false")
     if isinstance(value, dict):
         return text("list_mark").join(f"{key}{text('colon')}{plain_value(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):

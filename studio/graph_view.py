@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import streamlit as st
 
 from metainfer_core.graph.groups import GroupTree, ancestors
-from studio.figures import shortened
 from studio.graph_view_colours import NONE, Paint, Painting
 from studio.graph_view_scene import Box, Scene, Unfolded, closed, filled_by, opened
+from studio.long_names import shortened
 from studio.texts import text
 
 Verb = Literal["pick", "open", "close", "fill", "find", "show"]

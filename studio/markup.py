@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from streamlit.delta_generator import DeltaGenerator
 
 from metainfer_core.explain.sizes import size, sized_html
-from studio import figures
+from studio import figures, long_names
 from studio.action_words import parameters_in_words
 from studio.core_words import core_markup, core_term, core_words
 from studio.marks import risk_mark, state_mark
@@ -38,15 +38,15 @@ def _environment() -> Environment:
         amount=figures.rate,
         parameters=parameters_in_words,
         plain_value=figures.plain_value,
-        short=figures.shortened,
-        short_words=figures.short_words,
+        short=long_names.shortened,
+        short_words=long_names.short_words,
     )
     return made
 
 
 def markup(template: str, **values: object) -> str:
     """The HTML that a template in `templates/` gives for these values."""
-    return sized_html(_environment().get_template(f"{template}.html.jinja").render(**values))
+    return long_names.cut_names(sized_html(_environment().get_template(f"{template}.html.jinja").render(**values)))
 
 
 def draw(template: str, **values: object) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.graph.summary import NodeSummary
-from studio.figures import shortened
 from studio.language import language
+from studio.long_names import shortened
 from studio.model_reading import Reading
 from studio.texts import text
 

@@ -13,7 +13,8 @@ from metainfer_core.explain.sizes import sized_text
 from metainfer_core.policy.policy import Policy, PolicyAction
 from studio.action_words import kind_words
 from studio.core_words import core_words
-from studio.figures import microseconds, short_words, shortened
+from studio.figures import microseconds
+from studio.long_names import short_words, shortened
 from studio.marks import risk_mark
 from studio.markup import draw
 from studio.missing_values import draw_missing, told_plainly
@@ -22,6 +23,7 @@ from studio.pictures_tab import show
 from studio.policies import SpecChoice
 from studio.review_rows import RISKS, title
 from studio.texts import text
+from studio.training_table import draw_changes
 
 TABLE_HEIGHT = 420
 
@@ -38,15 +40,19 @@ def draw_proposals(policy: Policy, on: SpecChoice) -> None:
     draw_missing(policy, on)
     if policy.candidates:
         draw("candidates", candidates=[dict(candidate) for candidate in policy.candidates])
-    proposed, refused, candidates = st.tabs(
+    changes = policy.structure_changes or ()
+    proposed, refused, training, candidates = st.tabs(
         [
             text("adapt_proposed", count=len(policy.actions)),
             text("adapt_refused", count=len(policy.refusals)),
+            text("training_tab", count=len(changes)),
             text("picture_pareto"),
         ]
     )
     with candidates:
         show(pareto_picture(policy), text("picture_pareto_none"), "pareto", has_table=False)
+    with training:
+        draw_changes(changes, TABLE_HEIGHT)
     with proposed:
         st.dataframe(_actions(policy.actions), hide_index=True, height=TABLE_HEIGHT)
     with refused:

@@ -1,6 +1,7 @@
 // The review's queue and its keys. What is done travels in `said.outbox` (outbox.js), so that no fast key is lost.
-const OPEN_A_FORM = ["approve_again", "tag", "override", "comment"];
-const SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14;
+const OPEN_A_FORM = ["approve_again", "tag", "override", "reject", "comment"];
+const OF_FIELDS = ["write", "leave"]; // keys that count where one types
+const SELECT_DELAY_MS = 40, LOOK_MS = 50, TAIL = 14, HEAD_ROOM = 72;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -122,7 +123,8 @@ class Queue {
     this.at = this.rows.findIndex((row) => row.id === id);
     const element = this.nodes.get(id).element;
     element.setAttribute("aria-selected", "true");
-    element.scrollIntoView({ block: "nearest" });
+    scrollInto(this.list, element);
+    if (!quietly) showHead();
     this.list.setAttribute("aria-activedescendant", element.id);
     this.showPlace();
     clearTimeout(this.later);
@@ -163,10 +165,14 @@ class Queue {
 
   key(event) {
     if (event.key === "Escape" && !this.help.hidden) return this.toggleHelp(false);
+    if (!this.root.isConnected) return;
+    if (event.key === "Escape" && leave(event, this.list)) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) return writeForm(event);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event)) return;
-    if (this.waiting && this.root.isConnected) return this.typeAhead(event);
-    const verb = this.keys.find((each) => each.key === event.key)?.verb;
-    if (!verb || !this.root.isConnected) return;
+    if (this.waiting) return this.typeAhead(event);
+    const arrow = event.composedPath()[0] === this.list && { ArrowDown: "next", ArrowUp: "previous" }[event.key];
+    const verb = arrow || this.keys.find((each) => each.key === event.key)?.verb;
+    if (!verb || OF_FIELDS.includes(verb)) return;
     event.preventDefault();
     event.stopImmediatePropagation(); // Streamlit has shortcuts of its own on the same letters
     if (verb === "help") return this.toggleHelp();
@@ -222,13 +228,27 @@ class Queue {
     write(this.help.querySelector("h4"), texts.help_title);
     const list = this.help.querySelector("dl");
     list.replaceChildren(); // the language may be another one now
-    for (const { key, meaning } of this.keys) {
+    for (const { label, name, hint } of this.keys) {
       const [term, said] = [document.createElement("dt"), document.createElement("dd")];
-      term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
-      said.textContent = meaning;
+      term.append(Object.assign(document.createElement("kbd"), { textContent: label }));
+      said.append(Object.assign(document.createElement("b"), { textContent: name }), ` ${hint}`);
       list.append(term, said);
     }
   }
+}
+
+// Scrolls a list, and nothing around it, until one of its rows is in view.
+function scrollInto(list, row) {
+  const [frame, place] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+  if (place.top < frame.top) list.scrollTop -= frame.top - place.top;
+  else if (place.bottom > frame.bottom) list.scrollTop += place.bottom - frame.bottom;
+}
+
+// Who goes on to another action sees its head, however far down the page they were.
+function showHead() {
+  const [page, card] = ['[data-testid="stMain"]', ".st-key-review_card"].map((each) => document.querySelector(each));
+  const above = card && page ? page.getBoundingClientRect().top + HEAD_ROOM - card.getBoundingClientRect().top : 0;
+  if (above > 0) page.scrollBy({ top: -above, behavior: "instant" });
 }
 
 let rowNumber = 0;

@@ -12,24 +12,10 @@ import streamlit as st
 
 from studio.marks import RISK_SHAPES, STATE_SHAPES, risk_mark, state_mark
 from studio.notices import Notices
+from studio.review_keys import KEYS, VERBS
 from studio.texts import text
 from studio.typed import Typed
 
-KEYS: tuple[tuple[str, str, str], ...] = (
-    ("j", "next", "key_next"),
-    ("k", "previous", "key_previous"),
-    ("n", "next_open", "key_next_open"),
-    ("a", "approve", "key_approve"),
-    ("l", "approve_again", "key_approve_again"),
-    ("r", "tag", "key_tag"),
-    ("o", "override", "key_override"),
-    ("c", "comment", "key_comment"),
-    ("u", "undo", "key_undo"),
-    ("/", "search", "key_search"),
-    ("?", "help", "key_help"),
-)
-"""Every key, what it does, and the text that says so: the component, its help and the buttons take them from here."""
-VERBS = ("approve", "approve_again", "tag", "override", "comment", "undo")
 MOST_EVENTS = 500
 
 _HTML = """
@@ -140,7 +126,16 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
             "acknowledged": desk.acknowledged,
             "go": {"number": desk.go[0], "id": desk.go[1], "answer": desk.jump is not None},
             "focus": {"number": desk.focus[0], "keys": list(desk.focus[1])},
-            "keys": [{"key": key, "verb": verb, "meaning": text(meaning)} for key, verb, meaning in KEYS],
+            "keys": [
+                {
+                    "key": each.key,
+                    "verb": each.verb,
+                    "label": each.label,
+                    "name": text(each.name),
+                    "hint": text(each.hint),
+                }
+                for each in KEYS
+            ],
             "words": {
                 "risk": {level: risk_mark(level) for level in RISK_SHAPES},
                 "state": {state: state_mark(state) for state in STATE_SHAPES},

@@ -13,7 +13,7 @@ from review_store.log import Record
 from review_store.since import changed_since
 from review_store.state import ActionReview, ReviewState
 from studio.core_words import core_term
-from studio.figures import short_words
+from studio.long_names import short_words
 from studio.texts import text
 
 RISKS = ("high", "medium", "low")
@@ -64,6 +64,14 @@ def together(shown: Iterable[ActionReview]) -> tuple[ActionReview, ...]:
     return tuple(
         each for each in shown if each.word in ("pending", "outdated") and not needs_justification(each.action)
     )
+
+
+def next_open(shown: Sequence[ActionReview], action_id: str) -> str | None:
+    """The next action after this one that still blocks signing, from the top again after the last; None: no other."""
+    ids = [each.id for each in shown]
+    after = ids.index(action_id) + 1 if action_id in ids else 0
+    ahead = (*shown[after:], *shown[:after])
+    return next((each.id for each in ahead if each.word != "approved" and each.id != action_id), None)
 
 
 def rows(shown: Iterable[ActionReview]) -> list[dict[str, Any]]:

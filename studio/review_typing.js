@@ -27,6 +27,27 @@ function commit(field) {
   field.dispatchEvent(new KeyboardEvent("keydown", key));
 }
 
+// Writes the form that one types into, as its first button does, once Streamlit has taken the field's text.
+function writeForm(event) {
+  const form = event.composedPath()[0].closest?.('[class*="st-key-form_"]');
+  const button = form?.querySelector(".st-key-form_submit button");
+  if (button) setTimeout(() => button.disabled || button.click());
+}
+
+// Leaves the field that one types into, for the queue; from elsewhere, closes the form. True if there was something to
+// leave. What has an Escape of its own (an open list of choices, a popover) keeps it.
+function leave(event, list) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof Element) || target.closest("[role=combobox][aria-expanded=true], [role=listbox]:not(.list), [role=dialog], [data-testid=stPopoverBody]"))
+    return false;
+  const isField = target.matches("textarea, input");
+  const close = document.querySelector(".st-key-form_close button");
+  if (!isField && !close) return false;
+  if (!isField) close.click();
+  list.focus({ preventScroll: true });
+  return true;
+}
+
 // Where the field with this key stands, or the first of those whose keys go on from it.
 function placeOf(key) {
   return document.querySelector(`.st-key-${key}, [class*="st-key-${key}_"]`);

@@ -60,7 +60,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "mark_outdated": {"en": "outdated"},
     "mark_pending": {"en": "open"},
     "mark_rejected": {"en": "rejected"},
-    "mark_required": {"en": "needs justification"},
+    "mark_required": {"en": "needs three lines"},
     "risk_high": {"en": "high"},
     "risk_low": {"en": "low"},
     "risk_medium": {"en": "medium"},

@@ -72,11 +72,11 @@ TEXTS_OF_ACTIONS: dict[str, dict[str, str]] = {
     "value_cause_not_legal": {"en": "not_legal"},
     "value_cause_over_budget": {"en": "over_budget"},
     "value_cause_sensitive": {"en": "sensitive"},
-    "value_false": {"en": "False"},
+    "value_false": {"en": "no"},
     "value_method_fallback": {"en": "fallback"},
     "value_method_rewrite": {"en": "rewrite"},
     "value_scheme_channel_wise": {"en": "channel_wise"},
     "value_scheme_group_wise": {"en": "group_wise"},
     "value_scheme_tensor_wise": {"en": "tensor_wise"},
-    "value_true": {"en": "True"},
+    "value_true": {"en": "yes"},
 }

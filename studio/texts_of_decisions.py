@@ -23,7 +23,7 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "told_tagged": {"en": "{who} asked for a closer look"},
     "told_undone": {"en": "{who} undid this: {what}, {at}"},
     "told_until": {"en": "It holds until {at}."},
-    "told_withdrawn": {"en": "{who} took back what they said"},
+    "told_withdrawn": {"en": "{who} took their verdict back"},
     # The forms
     "form_expires": {"en": "Until when it holds"},
     "form_expires_help": {

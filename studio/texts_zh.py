@@ -33,7 +33,7 @@ TEXTS_ZH: dict[str, str] = {
     "mark_outdated": "已失效",
     "mark_pending": "待审批",
     "mark_rejected": "已否决",
-    "mark_required": "需说明理由",
+    "mark_required": "需写三行理由",
     # Home
     "do_built": "编译",
     "do_manual": "读取手册",

@@ -25,7 +25,8 @@ from studio.notices import draw_notice
 from studio.override_fields import override_fields
 from studio.plain_words import plain_words
 from studio.policies import Review, Subject
-from studio.review_queue import KEYS, Desk, Pressed
+from studio.review_keys import key_of
+from studio.review_queue import Desk, Pressed
 from studio.texts import text
 from studio.threads_panel import answered, draw_threads
 from studio.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
@@ -35,12 +36,14 @@ MOST_YEARS = 100
 """How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
 
 
-def draw_verdict(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str) -> None:
-    """Shows the panel and takes what is decided in it."""
+def draw_verdict(
+    found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, following: str | None
+) -> None:
+    """Shows the panel and takes what is decided in it; `following` is the next action that is open."""
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word), person=person)
     _since(review, action, person)
     draw_notice(desk.notices, action.id, "verdict")
-    _buttons(found, action, desk, person)
+    _buttons(found, action, desk, person, following)
     if action.id in desk.forms:
         verb, version = desk.forms[action.id]
         with st.container(border=True, key=f"form_{verb}"):
@@ -65,15 +68,15 @@ def _since(review: Review, action: ActionReview, person: str) -> None:
     )
 
 
-def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> None:
-    """One button for each verb, with its key on it; what has no key stands under `More`."""
-    labels = {verb: f"{text(name)} `{key}`" for key, verb, name in KEYS}
-    labels |= {"reject": text("verdict_reject"), "withdraw": text("verdict_withdraw")}
+def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str, following: str | None) -> None:
+    """One button for each verb, with its key on it, and what follows as its tooltip."""
 
     def button(verb: str) -> None:
+        key = key_of(verb)
         st.button(
-            labels[verb],
+            f"{text(key.name)} `{key.label}`",
             key=f"do_{verb}",
+            help=text(key.hint),
             width="stretch",
             type="primary" if verb == "approve" and action.word != "approved" else "secondary",
             on_click=press,
@@ -81,15 +84,20 @@ def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str) -> N
         )
 
     button("approve")
+    if following is not None:
+        key = key_of("next_open")
+        st.button(
+            f"{text(key.name)} `{key.label}`", key="do_next_open", help=text(key.hint), width="stretch",
+            type="primary" if action.word == "approved" else "secondary", on_click=desk.jump_to, args=(following,),
+        )  # fmt: skip
     left, right = st.columns(2, gap="xsmall")
     with left:
         button("tag")
-        button("comment")
+        button("reject")
+        button("undo")
     with right:
         button("override")
-        button("undo")
-    with st.popover(text("verdict_more"), width="stretch"):
-        button("reject")
+        button("comment")
         button("withdraw")
 
 
@@ -219,7 +227,8 @@ def end_of(day: str) -> Time:
 def _submit(label: str, desk: Desk, action_id: str, person: str, why_not: str = "") -> bool:
     """The buttons of a form. One that cannot be pressed says why."""
     with st.container(horizontal=True):
-        pressed = st.button(label, type="primary", key="form_submit", disabled=bool(why_not))
+        hint = f"`{key_of('write').label}` {text('hint_write')}"
+        pressed = st.button(label, type="primary", key="form_submit", disabled=bool(why_not), help=hint)
         st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
     if why_not:
         st.caption(why_not)

@@ -41,6 +41,7 @@ def test_each_choice_of_a_parameter_has_its_name():
 
 def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
     assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
+    assert parameters_in_words({"symmetric": True, "on": {"a": False}}) == "symmetric: yes; on: a: no"
     monkeypatch.setattr("studio.texts.language", lambda: "zh")
     assert parameters_in_words({"scheme": "channel_wise", "symmetric": False}) == "权重粒度：逐通道；对称：否"
     assert parameters_in_words({"memory": {"True": "channel_wise"}}) == "内存：True：channel_wise"  # names stay names

@@ -13,7 +13,8 @@ from metainfer_core.bundle.trust import TrustFile
 from review_store.decide import current_state
 from review_store.log import EventLog
 from review_store.workspace import read_policy
-from studio.review_queue import KEYS
+from studio.language import LANGUAGES
+from studio.review_keys import KEYS
 from studio.texts import text
 
 OF_BROWSERS = {
@@ -137,12 +138,16 @@ def test_fault_07_no_letter_that_is_typed_into_a_box_is_a_verdict(studio, page):
 
 
 def test_fault_08_one_table_of_keys_without_doubles_and_none_of_the_browsers_own():
-    keys, verbs, meanings = zip(*KEYS, strict=True)
-    assert len(set(keys)) == len(set(verbs)) == len(set(meanings)) == len(KEYS)
-    assert not OF_BROWSERS & set(keys)
-    assert all(len(key) == 1 and key.isprintable() and not key.isupper() for key in keys)
-    labels = [text(meaning) for meaning in meanings]
-    assert len(set(labels)) == len(KEYS)
+    keys, verbs, names, hints, _ = zip(*KEYS, strict=True)
+    assert len(set(keys)) == len(set(verbs)) == len(set(names)) == len(set(hints)) == len(KEYS)
+    in_fields = {"Enter", "Escape"}  # where one types, browsers do with them what the table says
+    assert in_fields < set(keys)
+    assert not OF_BROWSERS & (set(keys) - in_fields)
+    assert all(len(key) == 1 and key.isprintable() and not key.isupper() for key in set(keys) - in_fields)
+    for language in LANGUAGES:
+        assert (
+            len({text(name, language) for name in names}) == len({text(hint, language) for hint in hints}) == len(KEYS)
+        )
 
 
 def open_the_list(page):
@@ -190,23 +195,36 @@ def test_fault_08_every_key_works_in_list_detail_and_bulk_view(studio, page, vie
     expect(selected(page)).to_have_attribute("data-id", action)
     press("u")
     assert wait_for(studio, 2) == ("undone", action)
+    press("w")  # there is nothing of ours left to take back: it is said, and nothing is written
+    expect(page.get_by_text("has nothing here to withdraw")).to_be_visible()
     press("?")
-    expect(page.locator(".queue .keys")).to_be_visible()
+    expect(page.locator(".queue .keys dt")).to_have_text([key.label for key in KEYS])
+    expect(page.locator(".queue .keys dd")).to_have_text([f"{text(key.name)} {text(key.hint)}" for key in KEYS])
     page.keyboard.press("Escape")
     expect(page.locator(".queue .keys")).to_be_hidden()
-    for key in ("r", "o", "c", "l"):
+    for key in ("r", "o", "x", "c", "l"):
         press(key)
         if key == "o":
             expect(page.locator('.st-key-form_override [class*="st-key-param_"] input').first).to_be_focused()
             settled(page)
         else:
             form(page, text("form_why_allowed" if key == "l" else "form_reason"))
-        page.get_by_role("button", name=text("form_cancel"), exact=True).click()
+        if page.locator("[role=combobox][aria-expanded=true]").count():
+            page.keyboard.press("Escape")  # its choices first
+            expect(page.locator("[role=combobox][aria-expanded=true]")).to_have_count(0)
+        press("Escape")  # out of the field
+        expect(page.locator(".queue .list")).to_be_focused()
+        page.keyboard.press("Escape")  # out of the form
         expect(page.locator(".st-key-form_submit")).to_have_count(0)
+    press("c")
+    form(page, text("form_reason")).fill("which samples?")
+    page.keyboard.press("Control+Enter")
+    assert wait_for(studio, 3) == ("commented", action)
+    done.add("Enter")
     press("/")
     expect(page.get_by_placeholder(text("review_search_hint"))).to_be_focused()
     assert done == {key for key, *_ in KEYS}
-    assert len(events(studio)) == 2
+    assert len(events(studio)) == 3
 
 
 EDITS = {

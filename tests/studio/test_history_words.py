@@ -53,7 +53,7 @@ FIRST = record(299, Commented(**ABOUT, text="Is it read twice?"))
          "UTC."),
         (Overridden(**OVERRIDE), "ada took the override back: it is as proposed again {W}. Reason: "
          "the camera writes to DRAM"),
-        (Withdrawn(**ABOUT), "ada took back what they said {W}."),
+        (Withdrawn(**ABOUT), "ada took their verdict back {W}."),
         (Commented(**ABOUT, text="Yes.", answers=299), "ada answered ada {W}. Yes."),
         (Resolved(**ABOUT, thread=299), "ada resolved the comment of ada {W}. Is it read twice?"),
         (Undone(**ABOUT, undoes=299), "ada undid this: ada commented, 2026-11-30 09:15 UTC {W}."),
@@ -74,13 +74,13 @@ CHANGES = [
     (FieldChange("params.bit_width", 8, 16), "The bit width changed from 8 to 16.", "位宽由 8 改为 16。"),
     (FieldChange("override.memory", None, {"x": "dram"}), "The overridden memory is given now: x: dram.",
      "现已给出覆盖后的内存：x：dram。"),
-    (FieldChange("override.symmetric", True, None), "The overridden symmetric is no longer given; before: True.",
+    (FieldChange("override.symmetric", True, None), "The overridden symmetric is no longer given; before: yes.",
      "不再给出覆盖后的对称，此前为：是。"),
     (FieldChange("params.scheme", "tensor_wise", "channel_wise"), None, "权重粒度由逐张量改为逐通道。"),
     (FieldChange("override", None, False), "It is switched off now.", "现已关闭。"),
     (FieldChange("override", False, None), "It is no longer switched off.", "不再是关闭状态。"),
     (FieldChange("risk", "medium", "high"), "The risk changed from medium to high.", None),
-    (FieldChange("review_required", None, True), "The need of a justification is given now: True.", None),
+    (FieldChange("review_required", None, True), "The need of a justification is given now: yes.", None),
     (FieldChange("nodes", ["a", "b"], ["a"]), "The list of nodes changed from a, b to a.", None),
 ]  # fmt: skip
 

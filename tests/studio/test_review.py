@@ -12,6 +12,7 @@ from review_store.workspace import now
 from studio import jobs
 from studio.decisions import field_key
 from studio.policies import review_of, subject
+from studio.review_keys import VERBS, key_of
 from studio.texts import text
 
 LINES = {"why_allowed": "same numbers", "accuracy_effect": "none", "fallback": "switch it off"}
@@ -109,6 +110,16 @@ def test_the_gravest_risk_stands_first_and_every_row_says_its_state(review):
         ("place@relu_2", "low", "pending", "Place in sram", "0/1"),
     ]
     assert page.query_params["action"] == "fuse@conv_1"
+    # 8 of 9 together, the ninth alone: the numbers add up, and each says what it counts
+    popovers = [each.proto.popover.label for each in page.get("popover")]
+    assert [each for each in popovers if each in (text("bulk_open", count=7), text("several_open", count=8))] == [
+        "7 of low risk are open: look at them and approve together",
+        "8 up to medium risk: approve together with three lines",
+    ]
+    assert text("alone_count", count=1) in [each.value for each in page.caption]
+    assert text("alone_count", "en", count=1) == (
+        "1 of high risk or asked about: one by one, with three lines of its own."
+    )
     assert "9 actions still block signing." in html(page)
 
 
@@ -144,6 +155,22 @@ def test_an_approval_is_one_key_and_fast_keys_are_all_counted_once(review):
     send(page, (1, "approve", "fuse@add", 0), (2, "approve", "quantize@conv_1", 0))  # the same, sent again
     assert queue(page)["rows"] == before
     assert page.query_params["action"] == "quantize@conv_2"
+
+
+def test_the_mouse_goes_on_to_what_is_open_too(review, tmp_path):
+    page = review()
+    page.button(key="do_next_open").click().run()
+    assert queue(page)["go"] == {"number": 2, "id": "fuse@add", "answer": True}
+    assert page.query_params["action"] == "fuse@add"
+    page.button(key="do_approve").click().run()
+    assert words(page)["fuse@add"] == "approved"
+    someone_else(tmp_path, "quantize@conv_1")
+    page.run()
+    page.button(key="do_next_open").click().run()  # over the one that the other approved
+    assert page.query_params["action"] == "quantize@conv_2"
+    assert {key: text(key_of(key).hint) for key in VERBS if key != "approve_again"} == {
+        each.key.removeprefix("do_"): each.help for each in page.button if each.key in {f"do_{verb}" for verb in VERBS}
+    }
 
 
 def test_what_no_browser_of_ours_would_send_is_passed_over(review):
@@ -333,7 +360,7 @@ def test_feature_13_no_value_of_the_spec_stands_on_a_card_without_its_source(rev
     fields = 0
     for action in ("fuse@add", "quantize@conv_2", "place@x"):
         card = html(review(action=action))
-        assert f'<code title="{action}">' in card
+        assert f"<code>{action}</code>" in card
         for field, said in re.findall(r'<span class="source"><code>([^<]*)</code>(.*?)</span>', card, re.DOTALL):
             words = re.sub("<[^>]*>", "", said)
             assert " · " in words or "not in the spec" in words, (action, field, words)

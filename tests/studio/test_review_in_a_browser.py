@@ -8,7 +8,7 @@ from fitted import PATH, fitted
 from playwright.sync_api import expect
 
 from review_store.log import EventLog
-from studio.review_queue import KEYS
+from studio.review_keys import KEYS
 from studio.texts import text
 
 DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
@@ -113,7 +113,7 @@ def test_the_cursor_stands_in_the_first_field_of_a_form_and_takes_what_is_typed_
     expect(page.locator(".mi code").get_by_text(action, exact=True)).to_be_visible()
     settled(page)
     if verb == "mouse":
-        page.locator(".st-key-do_override button").click()
+        page.locator(".st-key-do_override").get_by_role("button").click()
     else:
         page.keyboard.type(f"{verb}{ahead}")
     first = page.get_by_role(field[0], name=field[1], exact=True)
@@ -162,6 +162,9 @@ def test_feature_04_keys_move_and_help_shows_them(studio, page):
     page.locator(".queue .row").first.click()
     page.keyboard.press("j")
     page.keyboard.press("j")
+    page.locator(".queue .list").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("k")
     expect(selected(page)).to_have_attribute("data-id", "fuse@add")
     expect(page.locator(".mi code").get_by_text("fuse@add", exact=True)).to_be_visible()
@@ -177,6 +180,23 @@ def test_feature_04_keys_move_and_help_shows_them(studio, page):
     expect(page.locator(".queue .keys")).to_be_hidden()
     page.keyboard.press("/")
     expect(page.get_by_placeholder(text("review_search_hint"))).to_be_focused()
+
+
+def test_the_head_of_the_next_card_is_in_view_from_wherever_one_reads(studio, page):
+    page.locator(".queue .row").first.click()
+    settled(page)
+    page.locator(".queue .list").focus()
+    main = page.get_by_test_id("stMain")
+    main.evaluate("each => each.scrollTo(0, each.scrollHeight)")
+    head = page.locator(".st-key-review_card")
+    hidden = head.evaluate("each => each.getBoundingClientRect().top")
+    assert hidden < 0, "the page is too short to show anything"
+    page.keyboard.press("j")
+    expect(selected(page)).to_have_attribute("data-id", "fuse@add")
+    expect(page.locator(".mi code").get_by_text("fuse@add", exact=True)).to_be_in_viewport()
+    settled(page)
+    assert 0 < head.evaluate("each => each.getBoundingClientRect().top") < 200
+    expect(page.locator(".queue .list")).to_be_focused()
 
 
 def test_two_browsers_do_not_overwrite_each_other(studio, page):
