@@ -79,13 +79,15 @@ def in_each_look(page):
 
 
 @pytest.mark.parametrize("name", SCREENS)
-def test_feature_16_a_screen_with_content(full, name):
+def test_feature_15_and_feature_16_a_screen_with_content(full, name):
     with browser_page() as page:
         page.goto(f"{full.address}/{SCREENS[name]}")
         if SCREENS[name].startswith("model"):  # a job reads the model first
             expect(page.get_by_role("tab").first).to_be_visible()
         settled(page)
         assert in_each_look(page) == {}
+        assert page.asked, "nothing was asked of the studio itself"
+        assert full.outside(page) == []  # feature_15: of no other machine, on any screen
 
 
 @pytest.mark.parametrize("name", ["home", "manuals", "confirm", "specs", "model", "adapt", "review", "sign", "report"])

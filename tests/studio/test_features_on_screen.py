@@ -1,13 +1,23 @@
 """What experts expect of a review, as the screen shows it; the store's side stands in test_features_of_review."""
 
+import contextlib
+import itertools
 import json
+import random
 import sqlite3
+from types import SimpleNamespace
 
+import pytest
 from fitted import PATH
-from test_review import html, queue, review, send, someone_else, words  # noqa: F401 - a fixture
+from test_review import LINES, html, queue, review, send, someone_else, words  # noqa: F401 - a fixture
 
+from metainfer_core.bundle.statement import Justification
+from metainfer_core.errors import InputError
+from metainfer_core.policy.policy import PolicyAction, Risk
 from studio.decisions import field_key
 from studio.policies import review_of, subject
+from studio.review_rows import Chosen, next_open
+from studio.review_rows import queue as ordered
 from studio.texts import text
 
 LOW = "quantize@conv_2"
@@ -30,6 +40,35 @@ def test_feature_03_what_changed_since_my_word_is_one_chip_away(review, tmp_path
     pills(page, "me").set_value(["mine"]).run()
     assert sorted(words(page)) == ["quantize@add", LOW]
     assert ("n", "next_open") in [(each["key"], each["verb"]) for each in queue(page)["keys"]]
+
+
+def test_feature_03_risk_state_kind_and_words_choose_and_risk_comes_first():
+    def one(number, risk, kind, word):
+        action = PolicyAction(
+            node_id=f"node_{number}", action=kind, params={}, risk=Risk(level=risk, facts=()), sentence=f"{kind} it"
+        )
+        return SimpleNamespace(id=f"{kind}@{number}", action=action, word=word)
+
+    every = list(itertools.product(("low", "high", "medium"), ("fuse", "place"), ("pending", "approved", "rejected")))
+    actions = [one(number, *each) for number, each in enumerate(every)]
+    asked = ((), ("high",), ("low", "medium")), ((), ("pending",), ("approved", "rejected")), ((), ("fuse",))
+    for risks, states, kinds, search in itertools.product(*asked, ("", "PLACE@")):
+        found = ordered(actions, Chosen(risks, states, kinds, search))
+        wanted = [
+            each
+            for level in ("high", "medium", "low")
+            for each in actions
+            if each.action.risk.level == level
+            and (not risks or level in risks)
+            and (not states or each.word in states)
+            and (not kinds or each.action.action in kinds)
+            and search.lower() in each.id
+        ]
+        assert list(found) == wanted
+    ids = [each.id for each in actions]
+    assert next_open(actions, ids[0]) == ids[2]  # over the one that is approved
+    assert next_open(actions, ids[-1]) == ids[0]
+    assert next_open(actions[:2], ids[0]) is None
 
 
 def test_feature_06_the_panel_tells_what_changed_since_my_verdict(review, tmp_path):  # noqa: F811
@@ -80,6 +119,42 @@ def test_feature_10_a_record_that_somebody_changed_is_said_on_top(review, tmp_pa
     page.run()
     assert page.error[0].value.startswith(f"**{text('record_broken')}**")
     assert "Event 2 was changed: its hash does not fit." in page.error[0].value.replace("\\", "")
+
+
+LATEST = """
+    SELECT subject, json_extract(body, '$.actor'), json_extract(body, '$.kind') FROM event AS last
+    WHERE json_extract(body, '$.kind') IN ('approved', 'withdrawn') AND seq = (
+        SELECT max(seq) FROM event WHERE subject = last.subject
+        AND json_extract(body, '$.actor') = json_extract(last.body, '$.actor')
+        AND json_extract(body, '$.kind') IN ('approved', 'withdrawn'))"""
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_feature_11_progress_by_risk_and_what_is_mine_are_what_the_tables_say(review, tmp_path, seed):  # noqa: F811
+    page = review()
+    me, chance = page.session_state["person"], random.Random(seed)
+    risks = {row["id"]: row["risk"] for row in queue(page)["rows"]}
+    lines = Justification.from_plain(LINES, "test")
+    for _ in range(24):
+        with contextlib.suppress(InputError):  # who has said nothing has nothing to take back
+            someone_else(tmp_path, chance.choice(list(risks)), chance.choice(["approve", "approve", "withdraw"]),
+                         chance.choice([me, "eve"]), justification=lines)  # fmt: skip
+    page.run()
+    connection = sqlite3.connect(review_of(subject(tmp_path / PATH)).log.path)
+    latest = connection.execute(LATEST).fetchall()
+    connection.close()
+    approved = {action for action, _, kind in latest if kind == "approved"}
+    mine = {action for action, actor, kind in latest if kind == "approved" and actor == me}
+    assert all((mine, approved - mine, set(risks) - approved)), "some case does not occur"
+    for level in ("high", "medium", "low"):
+        of_level = {action for action, risk in risks.items() if risk == level}
+        done, total = len(of_level & approved), len(of_level)
+        assert text("progress_of_risk", level=level, done=done, total=total) in html(page)
+        assert f"width:{round(100 * done / total)}%" in html(page)
+    assert text("progress_blocking", count=len(set(risks) - approved)) in html(page)
+    assert f"approved by me {len(mine)}" in pills(page, "me").options
+    pills(page, "me").set_value(["mine"]).run()
+    assert set(words(page)) == mine
 
 
 def test_feature_14_who_is_asked_to_look_finds_it_among_theirs(review, tmp_path):  # noqa: F811
