@@ -33,7 +33,8 @@ def in_onnxruntime(model: bytes, feeds: Sequence[Feeds], as_written: bool) -> Ou
 
 def in_openvino(model: bytes, feeds: Sequence[Feeds], as_written: bool) -> Outputs:
     """On its CPU plug-in; as written: float stays float32, where it takes BF16 and INT8 of its own choice."""
-    openvino = pytest.importorskip("openvino", reason="pip install openvino: this test runs the adapted model in it")
+    import openvino  # which `make test-full` installs
+
     own = {"INFERENCE_PRECISION_HINT": "f32", "LP_TRANSFORMS_MODE": "NO"} if as_written else {}
     core = openvino.Core()
     compiled = core.compile_model(core.read_model(model), "CPU", own)
@@ -58,8 +59,10 @@ def test_the_adapted_model_is_as_right_elsewhere(name: str, runtime: Callable[..
     ours = np.stack([simulator.run(feed)[output] for feed in samples.feeds])
     exact = np.stack([one[output] for one in run_reference(prepared.model, samples.feeds)])
     as_used, as_written = (np.stack(runtime(model_bytes(adapted), samples.feeds, told)) for told in (False, True))
+    first, second = np.sort(exact, -1)[..., -1], np.sort(exact, -1)[..., -2]
+    decided = first - second > 2 * np.abs(ours - exact).max()  # the others are as good as equal to INT8
+    assert decided.sum() >= 8
     for theirs in (as_used, as_written):
-        right = [(found.argmax(-1) == exact.argmax(-1)).mean() for found in (ours, theirs)]
-        assert abs(right[0] - right[1]) <= 1 / 32  # one sample whose two classes are as good as equal
+        assert (theirs.argmax(-1) == exact.argmax(-1))[decided].all()
     assert decibels(output, exact, as_used) > Objective().min_sqnr_db
     assert decibels(output, exact, as_written) > decibels(output, exact, ours) - 1.5
