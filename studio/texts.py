@@ -15,6 +15,7 @@ from studio.texts_of_manuals import TEXTS_OF_MANUALS
 from studio.texts_of_policies import TEXTS_OF_POLICIES
 from studio.texts_of_review import TEXTS_OF_REVIEW
 from studio.texts_of_signing import TEXTS_OF_SIGNING
+from studio.texts_of_training import TEXTS_OF_TRAINING
 from studio.texts_zh import TEXTS_ZH
 from studio.texts_zh_of_actions import TEXTS_ZH_OF_ACTIONS
 from studio.texts_zh_of_decisions import TEXTS_ZH_OF_DECISIONS
@@ -24,13 +25,14 @@ from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
 from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
 from studio.texts_zh_of_review import TEXTS_ZH_OF_REVIEW
 from studio.texts_zh_of_signing import TEXTS_ZH_OF_SIGNING
+from studio.texts_zh_of_training import TEXTS_ZH_OF_TRAINING
 
 _OF_OTHER_FILES = TEXTS_OF_ACTIONS | TEXTS_OF_MANUALS | TEXTS_OF_POLICIES | TEXTS_OF_SIGNING
 _OF_OTHER_FILES |= TEXTS_OF_DECISIONS | TEXTS_OF_GRAPHS | TEXTS_OF_KEEPING
 _CHINESE = TEXTS_ZH | TEXTS_ZH_OF_MANUALS | TEXTS_ZH_OF_POLICIES | TEXTS_ZH_OF_DECISIONS | TEXTS_ZH_OF_GRAPHS
 _CHINESE |= TEXTS_ZH_OF_KEEPING | TEXTS_ZH_OF_ACTIONS | TEXTS_ZH_OF_SIGNING
-_OF_OTHER_FILES |= TEXTS_OF_REVIEW
-_CHINESE |= TEXTS_ZH_OF_REVIEW
+_OF_OTHER_FILES |= TEXTS_OF_REVIEW | TEXTS_OF_TRAINING
+_CHINESE |= TEXTS_ZH_OF_REVIEW | TEXTS_ZH_OF_TRAINING
 
 _ENGLISH: dict[str, dict[str, str]] = {
     # The frame

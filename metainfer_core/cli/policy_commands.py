@@ -167,6 +167,7 @@ def adapt_answer(policy: Policy, path: Path, illegal: tuple[str, ...]) -> dict[s
         "actions": len(policy.actions),
         "refusals": len(policy.refusals),
         "violations": len(illegal),
+        "structure_changes": len(policy.structure_changes or ()),
         "warnings": list(policy.warnings),
     }
 
@@ -184,6 +185,9 @@ def _adapt_text(policy: Policy, path: Path, hw_spec: str) -> str:
         words = f"{time[0]:.3g} to {time[1]:.3g} ms" if time else "time unknown"
         mark = "*" if candidate.get("chosen") else " "
         lines.append(f"  {mark} {candidate['name']}: {words}; {candidate.get('accuracy', '')}")
+    if policy.structure_changes:
+        count = len(policy.structure_changes)
+        lines.append(f"{count} change{'' if count == 1 else 's'} that would need training again; explain shows them.")
     lines += [f"Warning: {warning}" for warning in policy.warnings]
     lines.append(f"Next: meta-infer explain --policy {shlex.quote(str(path))} --hw-spec {shlex.quote(hw_spec)}")
     return "\n".join(lines)

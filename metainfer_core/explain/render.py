@@ -11,6 +11,7 @@ from metainfer_core.actions.action import Refusal
 from metainfer_core.explain.explanation import Because, Explanation
 from metainfer_core.explain.sizes import sized_html
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.structure_changes import StructureChange
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 
@@ -33,6 +34,9 @@ def as_text(explanations: tuple[Explanation, ...], policy: Policy) -> str:
     if refusals:
         lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in refusals]
         blocks.append(text_lines(["Refused:", *lines]))
+    if policy.structure_changes and len(explanations) == len(policy.actions):
+        heading = "With training again (predicted, not measured; nothing of it is done):"
+        blocks.append(text_lines([heading, *(line for each in policy.structure_changes for line in _training(each))]))
     return "\n\n".join(blocks) if blocks else "The policy holds no action."
 
 
@@ -53,13 +57,20 @@ def as_data(explanations: tuple[Explanation, ...], policy: Policy) -> dict[str, 
         }
 
     refusals = [refusal.plain() for refusal in _refusals(explanations, policy)]
-    return {"actions": [one(explanation) for explanation in explanations], "refusals": refusals}
+    changes = [{"id": each.id, **each.plain()} for each in policy.structure_changes or ()]
+    return {
+        "actions": [one(explanation) for explanation in explanations],
+        "refusals": refusals,
+        "structure_changes": changes,
+    }
 
 
 def as_html(explanations: tuple[Explanation, ...], policy: Policy, spec: HardwareSpec) -> str:
     """One self-contained page: no script, no outside reference."""
     template = environment().get_template("explanation.html.jinja")
-    return sized_html(template.render(explanations=explanations, policy=policy, spec=spec))
+    return sized_html(
+        template.render(explanations=explanations, policy=policy, spec=spec, predicted_words=predicted_words)
+    )
 
 
 def _refusals(explanations: tuple[Explanation, ...], policy: Policy) -> tuple[Refusal, ...]:
@@ -68,6 +79,26 @@ def _refusals(explanations: tuple[Explanation, ...], policy: Policy) -> tuple[Re
         return policy.refusals
     shown = {node for one in explanations for node in one.node_ids}
     return tuple(refusal for refusal in policy.refusals if shown.intersection(refusal.nodes))
+
+
+def predicted_words(change: StructureChange) -> str:
+    """The predicted effect of a change, labelled so."""
+    if change.grade == "forbidden":
+        return "Nothing is predicted for what is forbidden."
+    time, moved = change.predicted_time_us, change.predicted_bytes
+    words = f"{time[0]:+.3g} to {time[1]:+.3g} µs" if time is not None else "time unknown"
+    return f"Predicted: {words}" + (f", {moved:+,} bytes moved." if moved is not None else ".")
+
+
+def _training(change: StructureChange) -> list[str]:
+    reasons = [f"    {because.claim}" for because in change.why]
+    return [
+        f"  {change.grade}: {change.sentence}",
+        *reasons,
+        f"    {predicted_words(change)}",
+        f"    Risk: {change.risk}",
+        f"    {change.then}",
+    ]
 
 
 def _block(one: Explanation) -> str:

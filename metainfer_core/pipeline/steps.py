@@ -5,6 +5,7 @@ Lower parts get here what they need from higher ones: choosing a policy gets the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,14 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
+from metainfer_core.actions.rewiring import array_of
 from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.build import build_package
 from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.differences import differences
+from metainfer_core.codegen.kernel_differences import not_equalised
 from metainfer_core.codegen.package import Package, read_package
-from metainfer_core.codegen.realised import read_realised
+from metainfer_core.codegen.realised import read_constants, read_realised
 from metainfer_core.codegen.staging import staged_plan
 from metainfer_core.errors import DoesNotFitError, UnsupportedError
 from metainfer_core.graph.load import import_model, load_model
@@ -33,6 +36,7 @@ from metainfer_core.policy.apply import apply, apply_line, effective, is_off
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.structure_changes import structure_changes
 from metainfer_core.policy.tools import Refused
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.check_legal import Violation, check_legal
@@ -125,6 +129,8 @@ def adapt(
         refused=lambda adapted: _refused(adapted, spec),
         calibration_samples=calibration_samples,
     )
+    changes = structure_changes(prepared.model, spec) or None
+    policy = Policy(**{**dict(policy), "structure_changes": changes})
     return Adapted(policy, evaluation_samples, reference)
 
 
@@ -230,8 +236,26 @@ def compile_policy(
         lowered,
         realised,
         check_legal(realised, spec, run_types),
-        differences(approved_actions(policy), realised, op_types),
+        (
+            *differences(approved_actions(policy), realised, op_types),
+            *_not_equalised(prepared, spec, policy, realised, package),
+        ),
     )
+
+
+def _not_equalised(
+    prepared: Prepared, spec: HardwareSpec, policy: Policy, realised: RealisedGraph, package: Package
+) -> tuple[Difference, ...]:
+    """What was approved to be equalised and is not so in the built weights."""
+    actions = approved_actions(policy)
+    if not any(action.kind == "equalise" for action in actions):
+        return ()
+    before = prepared.model.clone()
+    for line in itertools.takewhile(lambda line: line.action != "equalise", policy.actions):
+        apply_line(before, spec, line, None)
+    layers = {str(node.name): node.inputs[1] for node in before.graph if node.op_type == "Conv"}
+    weights = {name: array for name, value in layers.items() if (array := array_of(value)) is not None}
+    return tuple(not_equalised(actions, weights, realised, read_constants(package)))
 
 
 def illegal_actions(prepared: Prepared, spec: HardwareSpec, policy: Policy) -> tuple[str, ...]:
