@@ -34,7 +34,7 @@ class Studio:
                 [*command, "--workspace", str(self.workspace)], cwd=ROOT, stdout=log, stderr=log, env=self.environment
             )
         end = time.monotonic() + 600
-        while time.monotonic() < end:
+        while time.monotonic() < end and self.process.poll() is None:
             try:
                 with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2) as answer:
                     if answer.status == 200:
