@@ -6,12 +6,12 @@ precision or fuses nodes without an approved action.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metainfer_core.actions.action import Action
 from metainfer_core.codegen.channel_differences import finer_differences
+from metainfer_core.codegen.kernel_differences import has_kernel, weight_of
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.figures import told_apart
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
@@ -308,13 +308,16 @@ def _in_factors(action: Action, built: Built) -> Iterator[Difference]:
 
 
 def _with_zeros(action: Action, built: Built) -> Iterator[Difference]:
-    """The weights hold the taps that were approved: packed, at least as many numbers for each output channel."""
-    node, taps = action.nodes[0], math.prod(action.params["kernel"])
-    for step in (step for step in built.steps(node) if "conv" in step.kernel):
-        channels = built.tensors[step.outputs[0]].shape[1]
-        held = max((math.prod(tensor.shape) for tensor in built.constants(step)), default=0)
-        if held < channels * taps:
-            yield _difference(action, node, f"a kernel of {taps} taps", f"{held} weights for {channels} channels")
+    """Each convolution of the node has a kernel of the extents that were approved."""
+    node, kernel = action.nodes[0], action.params["kernel"]
+    steps = [step for step in built.steps(node) if "conv" in step.kernel]
+    if not steps:
+        yield _difference(action, node, "a convolution", "no step computes one")
+    for step in steps:
+        weight = weight_of(step, built.tensors)
+        if not has_kernel(step, weight, built.tensors[step.inputs[0]].shape[1], kernel):
+            got = f"weights packed as {list(weight.shape)}"
+            yield _difference(action, node, f"a kernel of {' × '.join(map(str, kernel))}", got)
 
 
 def _as_one(action: Action, built: Built) -> Iterator[Difference]:

@@ -43,6 +43,11 @@ def read_realised(package: Package) -> RealisedGraph:
     return graph
 
 
+def read_constants(package: Package) -> dict[str, bytes]:
+    """The bytes of each constant that the package's binary was linked with."""
+    return read_table(section(package.binary, SECTION), section(package.binary, WEIGHTS_SECTION))[1]
+
+
 def read_table(data: bytes, weights: bytes) -> tuple[RealisedGraph, dict[str, bytes]]:
     """The graph in the bytes of a realised table, and the bytes of each constant out of the linked weights."""
     try:
