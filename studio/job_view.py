@@ -62,16 +62,14 @@ def job_list(kinds: Collection[str], subjects: Collection[str] = (), limit: int 
 def job_line(job: Job) -> None:
     """One job in a box."""
     with st.container(border=True, key=f"job-{job.id}"):
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        with left:
-            st.text(f"{job.order.title}")
-        with right:
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.text(f"{job.order.title}", width="content")
             if job.is_open:
-                if st.button(text("job_cancel"), key=f"cancel-{job.id}", icon=":material/close:", width="stretch"):
+                if st.button(text("job_cancel"), key=f"cancel-{job.id}", icon=":material/close:"):
                     cancel(job.id)
                     st.rerun()
             else:
-                st.caption(f"{_ICONS[job.state]} {text(f'job_{job.state}')}", text_alignment="right")
+                st.caption(f"{_ICONS[job.state]} {text(f'job_{job.state}')}", width="content")
         if job.is_open:
             st.progress(min(1.0, job.done / job.total) if job.total else 0.0)
             st.caption(progress_sentence(job))

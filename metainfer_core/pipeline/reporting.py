@@ -8,12 +8,14 @@ from metainfer_core import __version__
 from metainfer_core.actions.catalog import kind
 from metainfer_core.codegen.compile_plan import ArenaPlan, CompilePlan
 from metainfer_core.codegen.run import run_package
+from metainfer_core.errors import InputError
 from metainfer_core.numerics.metrics import Effect, output_effect
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.pipeline.layers import compare_layers, first_diverging
 from metainfer_core.pipeline.steps import Compiled, Prepared, approved_actions
 from metainfer_core.pipeline.timing import measure_latency
 from metainfer_core.policy.choose import predict
+from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
@@ -73,7 +75,7 @@ def make_report(
         violations=compiled.violations,
         approved_not_realised=compiled.differences,
         assumptions=_assumptions(compiled, spec),
-        warnings=_warnings(prepared, policy, samples),
+        warnings=(*over_budget(policy, accuracy.against_reference), *_warnings(prepared, policy, samples)),
         contents=tuple(f"{name}: {len(data):,} bytes" for name, data in sorted(compiled.package.files.items())),
     )
 
@@ -204,6 +206,16 @@ def _assumptions(compiled: Compiled, spec: HardwareSpec) -> tuple[str, ...]:
     used |= {f"memories.{name}." for name in compiled.realised.arenas}
     counting = {path: reason for path, reason in spec.assumed.items() if any(path.startswith(part) for part in used)}
     return tuple(f"{path}: {reason}" for path, reason in sorted(counting.items()))
+
+
+def over_budget(policy: Policy, effect: Effect) -> tuple[str, ...]:
+    """What a package breaks of the budget that its policy names, as people may approve with an override."""
+    named = policy.plain().get("objective", {})
+    try:
+        broken = shortfalls(Objective.from_plain(named), effect) if named else ()
+    except InputError:  # written by hand, with words of its own
+        return ()
+    return tuple(f"As built, it breaks the accuracy budget of its policy: {sentence}" for sentence in broken)
 
 
 def _warnings(prepared: Prepared, policy: Policy, samples: Samples) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ import onnx.parser
 import pytest
 
 from metainfer_core import pipeline
+from metainfer_core.numerics.metrics import Effect, OutputEffect
+from metainfer_core.pipeline.reporting import over_budget
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.objective import Objective, Precision
@@ -61,3 +63,16 @@ def test_the_policy_s_warnings_stay_when_there_is_data(adapted, tmp_path):
     samples = pipeline.samples_for(adapted[0], str(tmp_path / "data.npz"))
     warnings = report(adapted, adapted[2].policy, samples).warnings
     assert [warning for warning in warnings if "random" in warning] == random[:1]
+
+
+def test_what_was_built_over_the_budget_says_so(adapted):
+    def built(sqnr_db):
+        return Effect(outputs=(OutputEffect(output="y", sqnr_db=sqnr_db),), samples=2, data="2 samples of a.npz")
+
+    policy = adapted[2].policy  # its budget: 20 dB
+    assert over_budget(policy, built(20.0)) == ()
+    (said,) = over_budget(policy, built(17.3))
+    assert said == "As built, it breaks the accuracy budget of its policy: y has 17.3 dB; the budget is 20 dB."
+    for objective in ({}, {"goal": "least time"}):
+        assert over_budget(Policy.from_plain({**policy.plain(), "objective": objective}), built(17.3)) == ()
+    assert not any("budget" in each for each in report(adapted, policy).warnings)
