@@ -10,6 +10,9 @@ from studio.core_words import core_words
 from studio.figures import microseconds
 from studio.texts import text
 
+ROW_HEIGHT = 35
+"""Of a table's line, in pixels."""
+
 
 def draw_changes(changes: tuple[StructureChange, ...], height: int) -> None:
     """A line for each change; its prediction is labelled so."""
@@ -17,7 +20,8 @@ def draw_changes(changes: tuple[StructureChange, ...], height: int) -> None:
         st.caption(text("training_none"))
         return
     st.caption(text("training_about"))
-    st.dataframe([_row(change) for change in changes], hide_index=True, height=height)
+    rows = [_row(change) for change in changes]
+    st.dataframe(rows, hide_index=True, height=min(height, ROW_HEIGHT * (len(rows) + 1) + 2))
 
 
 def _row(change: StructureChange) -> dict[str, str]:

@@ -86,7 +86,11 @@ def predicted_words(change: StructureChange) -> str:
     if change.grade == "forbidden":
         return "Nothing is predicted for what is forbidden."
     time, moved = change.predicted_time_us, change.predicted_bytes
-    words = f"{time[0]:+.3g} to {time[1]:+.3g} µs" if time is not None else "time unknown"
+    words = (
+        f"time changes by {time[0]:+,.1f} to {time[1]:+,.1f} µs on the spec"
+        if time is not None
+        else "what it does to the time is not known"
+    )
     return f"Predicted: {words}" + (f", {moved:+,} bytes moved." if moved is not None else ".")
 
 

@@ -141,7 +141,7 @@ def test_a_policy_carries_them_and_does_nothing_of_it():
     said = as_text(told, policy)
     assert "With training again (predicted, not measured; nothing of it is done):" in said
     assert f"  safe: {change.sentence}\n    npu works on 32 channels at a time" in said
-    assert "    Predicted: -" in said
+    assert "    Predicted: time changes by -" in said
     assert as_data(told, policy)["structure_changes"][0]["id"] == "channels@first"
     page = as_html(told, policy, spec)
     assert "<h2>With training again</h2>" in page
