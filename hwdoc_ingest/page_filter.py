@@ -13,7 +13,9 @@ from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.pages import Word
 from hwdoc_ingest.rules import PARAMETERS
 
-_ADDRESS = r"(?:0[xX][\dA-Fa-f]{4,8}(?:_?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4}\W?[\dA-Fa-f]{0,4}|\b[\dA-Fa-f]{4,8}[Hh]\b)"
+_ADDRESS = (
+    r"(?:0[xX][\dA-Fa-f]{4,8}(?:[_.]?[\dA-Fa-f]{4}){0,3}|H'[\dA-Fa-f]{4}\W?[\dA-Fa-f]{0,4}|\b[\dA-Fa-f]{4,8}[Hh]\b)"
+)
 MARKS = re.compile(
     rf"{_ADDRESS}\W{{0,5}}(?:to\W)?(?:\w\W)?{_ADDRESS}|\b[\dA-F]{{2,4}}H\b"  # a range of addresses, a vector
     r"|\b0[xX][\dA-Fa-f]{2,3}\b"  # offsets of registers, in a table that goes on from the page before
@@ -25,9 +27,17 @@ MARKS = re.compile(
     r"|\bCortex|\bXtensa|\bXuanTie|\bRV(?:32|64)|(?i:\b\w+[- ]issue\b|\bsuperscalar\b)|\bMali|\bPowerVR|\bAdreno"
     r"|\bDSP\b"
     r"|(?i:[(\[](?:[KMG]i?(?:B|bits?|bytes?)|[MG]Hz|TOPS|mW)[)\]])"  # a unit that a header gives its column
+    r"|(?<![\d.] )(?<!\S)(?:[KMG]i?B|[KMG]bits?|[MG]Hz|TOPS|MT/s)(?!\S)"  # a unit in a column of its own
+    r"|(?i:\bbase address)|起始地址|首地址"
+    r"|(?i:\blatency\b|\bcache lines?\b|\b(?:line|block) (?:size|length)\b)"
+    r"|\bIRQ\b|(?i:\binterrupt (?:number|source|map|id)s?\b)|中断(?:号|源|编号|向量)"
+    r"|\bTensorFlow\b|\bPyTorch\b|\bONNX\b|\bCaffe\b"
     r"|(?:BGA|PGA|QFN|QFP|DIP|CSP)(?![a-z])|(?i:\b(?:million|billion)\b|\bdie size\b)"
 )
 """What rules find that is no number phrase: addresses, names, kinds and types."""
+
+
+CHINESE = re.compile(r"[\u4e00-\u9fff]{2}")
 
 
 def can_matter(words: Sequence[Word]) -> bool:
@@ -35,7 +45,10 @@ def can_matter(words: Sequence[Word]) -> bool:
     text = " ".join(word.text for word in words)
     if MARKS.search(text):
         return True
-    dimensions = {amount.dimension for amount in find_amounts(text)}
+    amounts = find_amounts(text)
+    if CHINESE.search(text) and any(amount.unit for amount in amounts):
+        return True  # the names of parameters are English; what stands there is translated later
+    dimensions = {amount.dimension for amount in amounts}
     return any(_names(PARAMETERS[dimension], text) for dimension in dimensions & set(PARAMETERS))
 
 

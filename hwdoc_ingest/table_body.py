@@ -30,6 +30,19 @@ def fitted(columns: tuple[Column, ...], rows: Sequence[list[Line]]) -> tuple[Col
     return tuple(_by_content(column, [row[at].text for row in whole]) for at, column in enumerate(columns))
 
 
+def with_labels(columns: tuple[Column, ...], rows: Sequence[list[Line]]) -> tuple[Column, ...]:
+    """The columns with one for the names left of them, if most rows have one piece more than there are headers."""
+    spans = [(column.left, column.right) for column in columns]
+    labels = [
+        row[0].box
+        for row in rows
+        if len(row) == len(columns) + 1 and row[0].box[2] < columns[0].left and is_whole(row[1:], spans)
+    ]
+    if len(labels) < max(2, 0.5 * len(rows)):
+        return columns
+    return (Column("", min(box[0] for box in labels), max(box[2] for box in labels)), *columns)
+
+
 def with_unheaded(columns: tuple[Column, ...], rows: Sequence[list[Line]]) -> tuple[Column, ...]:
     """The columns with those that no header stands over: often the names, left of a header that begins with `MIN`.
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from hwdoc_ingest.pages import Box, Page, Ruling, Word
 from hwdoc_ingest.statement import Bound
-from hwdoc_ingest.table_body import fitted, is_whole, with_conditions, with_unheaded, with_units
+from hwdoc_ingest.table_body import fitted, is_whole, with_conditions, with_labels, with_unheaded, with_units
 from hwdoc_ingest.table_column import Column, Table
 from hwdoc_ingest.table_grids import CAPTION, COMPARED, heads_columns
 from hwdoc_ingest.table_groups import HEADER_WORD, groups, stands_between
@@ -61,7 +61,7 @@ def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) ->
                 conditions = below_head if len(below) > 1 else None
                 if conditions:
                     columns, top, below = conditions, max(piece.base for piece in below[0]), below[1:]
-                columns = with_unheaded(fitted(columns, below), below)
+                columns = with_unheaded(fitted(with_labels(columns, below), below), below)
                 body = [word for word in page.words if top - 2 < word.base <= bottom]
                 headed = min(line.base for line in rows[first])
                 tables += side_by_side(Table(columns, top, bottom, _caption(rows, at), headed), body)

@@ -17,7 +17,8 @@ CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 SIGNAL = re.compile(r"[A-Z_]+\d[A-Z\d_\[\]:/]*|\w+\[[\d:]+\]|[A-Z]+_[A-Z_]+")
 """A signal or a pin, which stands in a table's body: `VDD2`, `DATA[31:0]`."""
 TELLS_A_COLUMN = re.compile(
-    r"\([^()]{1,10}\)$|\b(?:value|address|number|size|irq|id|rating|vector|base|range|frequency|current|voltage|temperature)s?\b"
+    r"\([^()]{1,10}\)$|\b(?:value|address|number|size|irq|id|rating|vector|base|range|frequency|current|voltage|temperature"
+    r"|latency|cycle|throughput)s?\b"
     r"|地址|数值|编号|大小|^值$|中断号",
     re.IGNORECASE,
 )
@@ -32,7 +33,7 @@ COMPARED = re.compile(
 GRADE = re.compile(r"\d{1,4}(?:\.\d{1,3})? ?(?:[MG]Hz|V|°C)(?: (?:version|grade|part))?")
 """The header of a column that is one grade of speed, supply or temperature."""
 _COMPARES = re.compile(
-    r"(?:instruction|data|I|D|L1I|L1D|L2)(?:[- ]?cache)?|(?:commercial|industrial|automotive|military)(?: grade)?"
+    r"(?:instruction|data|[IDSE]|L1I|L1D|L2|L3)(?:[- ]?cache)?|(?:commercial|industrial|automotive|military)(?: grade)?"
     r"|units?",
     re.IGNORECASE,
 )
@@ -53,15 +54,17 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
         return False
     if not all(_is_name(piece) or (graded and GRADE.fullmatch(piece.text)) for piece in head):
         return False
+    unlabelled = all(_COMPARES.fullmatch(p.text) or GRADE.fullmatch(p.text) for p in head)
     signals = any(SIGNAL.fullmatch(word.text) for piece in head for word in piece.words)
-    if signals and not (len(head) >= 3 and COMPARED.match(head[0].text)):
+    if signals and not unlabelled and not (len(head) >= 3 and COMPARED.match(head[0].text)):
         return False
     aligned: list[dict[int, Line]] = []
     last = head
     for row in rows[at + 1 : at + 1 + LOOKED_AT]:
         if row[0].base - last[0].base > 3.2 * row[0].size:
             break
-        cells = _aligned(row, head)
+        beside = unlabelled and len(row) > 1 and row[0].box[2] < head[0].box[0]  # names that no header stands over
+        cells = _aligned(row[1:] if beside else row, head)
         if cells is None:
             break
         if len(cells) >= 2:

@@ -26,7 +26,9 @@ _NOT_CORE = words(
     _OTHER.pattern
     + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
     r"|image sensor|camera|\bDVP\b"
-    r"|\binterface\b|\bA[XHP]B\d?\b|\binterconnect\b|\bbus (?:matrix|fabric|clock)\b"
+    r"|\binterface\b|\bA[XHP]B\d?\b|\binterconnect\b"
+    r"|\bbus (?:matrix|fabric|clock|at|of|runs?|operat\w*|frequency|speed)\b"
+    r"|\bsystem bus\b"
     r"|\bmaster\b|\bslave\b|receiver|transmitter|\binput clock|external clock|\bPLL outputs?|\bVCO\b"
     r"|\bfor an? [\w ]{0,30}\b(?:clock"
     r"|frequency)\b"

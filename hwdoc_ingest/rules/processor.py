@@ -338,7 +338,18 @@ _NAMED_TLB = re.compile(
 )
 
 
+_HAS_ENTRIES = re.compile(
+    r"\b((?:instruction|data|joint|unified|micro|[ID])[ -]?(?:(?:address )?translation (?:look-?aside )?buffer|TLB))s?"
+    r"(?: \(\w+\))? (?:has|have|holds?|contains?|with|of|is|comprises)?\s*\d{1,5}(?:[ -]entr\w+)?\s*$",
+    re.IGNORECASE,
+)
+"""`The data translation buffer has 64 entries`: whose they are stands before them."""
+
+
 def _tlb(tagged: Tagged, end: int) -> str | None:
+    owner = _HAS_ENTRIES.search(tagged.text[:end])
+    if owner:
+        return owner[1]
     near = re.match(
         r"[ -]*(?:\w+[ -]){0,4}?((?:instruction|data|I|D|L1|L2|unified|joint|micro)[ -]?TLBs?|[A-Z]TLBs?|[ID]TB"
         r"|(?:instruction|data) (?:address )?translation (?:look-?aside )?buffer"

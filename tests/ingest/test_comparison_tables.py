@@ -202,3 +202,49 @@ def test_whether_a_part_has_something_is_no_part_of_its_name():
 def test_power_in_a_state_is_not_called_the_largest():
     rows = [["State", "Clock (MHz)", "Power (mW)"], ["Idle", "100", "120"], ["Run", "800", "2100"]]
     assert told(read("Power states", (120, 100, 100), rows), "power.max_w") == set()
+
+
+def test_caches_as_rows_and_caches_as_columns_say_the_same():
+    as_rows = [
+        ["Cache", "Capacity", "Line size", "Associativity", "Write policy"],
+        ["Instruction", "32 Kbytes", "32 bytes", "2-way", "-"],
+        ["Data", "16 Kbytes", "64 bytes", "direct-mapped", "write-back"],
+        ["Secondary", "2 Mbytes", "128 bytes", "4-way", "write-back"],
+    ]
+    as_columns = [
+        ["", "I-cache", "D-cache", "L2 cache"],
+        ["Size", "32 Kbytes", "16 Kbytes", "2 Mbytes"],
+        ["Line size", "32 bytes", "64 bytes", "128 bytes"],
+        ["Associativity", "2-way", "direct", "4-way"],
+        ["Write policy", "-", "write-back", "write-back"],
+    ]
+    for rows in (as_rows, as_columns):
+        found = read("Cache parameters", (120, 90, 90, 90, 90)[: len(rows[0])], rows)
+        sizes = [{value for _, value in told(found, f"cpu.{cache}_cache.size_bytes")} for cache in ("l1i", "l1d", "l2")]
+        assert sizes == [{32 * KB}, {16 * KB}, {2048 * KB}]
+        lines = [{value for _, value in told(found, f"cpu.{cache}_cache.line_bytes")} for cache in ("l1i", "l1d")]
+        assert lines == [{32}, {64}]
+        ways = [{value for _, value in told(found, f"cpu.{cache}_cache.ways")} for cache in ("l1i", "l1d", "l2")]
+        assert ways == [{2}, {1}, {4}]
+        assert {value for _, value in told(found, "cpu.l1d_cache.write_policy")} == {"write-back"}
+
+
+def test_a_row_called_data_in_another_table_is_no_cache():
+    rows = [
+        ["Memory", "Size", "Line size"],
+        ["Instruction", "32 Kbytes", "32 bytes"],
+        ["Data", "16 Kbytes", "64 bytes"],
+    ]
+    assert told(read("Scratch memories", (120, 90, 90), rows), "cpu.l1d_cache.size_bytes") == set()
+
+
+def test_latencies_stand_below_their_header():
+    rows = [
+        ["Operation", "Latency", "Repeat"],
+        ["Load", "2", "1"],
+        ["FP add, double", "4", "1"],
+        ["Multiply", "6", "3"],
+    ]
+    found = read("Instruction latencies", (160, 80, 80), rows)
+    assert told(found, "latency.instruction_cycles") == {("Load", 2), ("FP add, double", 4)}
+    assert told(found, "latency.multiplier_cycles") == {(None, 6)}
