@@ -34,6 +34,8 @@ BROKEN_OFF = re.compile(r"(?:which|that|whose|where|and|or|of|than)\b")
 """How a piece of a sentence begins whose subject was lost."""
 EACH = re.compile(r"\s*each\b", re.IGNORECASE)
 """After the size of one of several banks."""
+TIMES = re.compile(r"\d ?[x×] ?$", re.IGNORECASE)
+"""Before it: `2 x 128 KB`."""
 _INSTANCES: dict[str, InstanceOf] = {
     "core": instances.clocked_core,
     "memory": instances.memory,
@@ -140,7 +142,8 @@ def _costs(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[float]:
         return
     if entry.field.startswith("cpu.") and tagged.is_of_accelerator:
         return
-    if entry.field.startswith("memory.") and EACH.match(tagged.text, amount.end):
+    one_of_several = EACH.match(tagged.text, amount.end) or TIMES.search(tagged.text[: amount.start])
+    if entry.field.startswith("memory.") and one_of_several:
         return
     path = " > ".join(tagged.statement.path[-2:])
     around = clause(tagged.text, amount.start, amount.end)

@@ -69,7 +69,7 @@ _NOT_BYTES = re.compile(
 )
 """What a bare K or M counts when it counts no bytes."""
 _RANGE = re.compile(
-    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:-?to-?|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
+    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:-?\s?to-?|down\s+to|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)
@@ -274,7 +274,9 @@ def _amount(text: str, group: list[_Token], form: Form) -> Amount | None:
     if form == "sum":
         values, form = [sum(values)], "single"
     if form == "range" and values[0] > values[1]:
-        return None
+        if "down" not in text[start:end]:
+            return None
+        values.reverse()
     is_bits = bool(known and known[1])
     return Amount(start, end, tuple(values), form, known[0] if known else None, is_bits, group[0].spoken)
 

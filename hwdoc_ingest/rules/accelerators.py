@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 
@@ -71,7 +72,7 @@ RULES: tuple[QuantityRule, ...] = (
         "count",
         words(
             r"\b(?:INT\d+ )?(?:MACs?|multiply[- ]accumulate)(?: (?:units?|engines?|elements?|arrays?))?"
-            r"(?=\W*$|[ ,.;)]+(?:running|clocked|operat|at|with|and|in|for|that|which|units?\b|\())"
+            r"(?=\W*$|[ ,.;)]+(?:running|clocked|operat|at|with|and|in|for|that|which|configuration|units?\b|\())"
             r"(?! (?:and|in|at) \w+ (?:per|each))|\b(?:hardware )?multipliers\b"
         ),
         context=_NPU,
@@ -175,7 +176,7 @@ _ARRAY = re.compile(
 _OTHER_CLOCK = re.compile(r"\bCPUs?\b|Cortex|RISC-V|\bGPU\b|\bDSP\b", re.IGNORECASE)
 _TELLS_TYPES = re.compile(
     r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
-    r"(?: support\w*)?\s*(?::|are\b|is\b)",
+    r"(?: support\w*)?\s*(?::|\||are\b|is\b)",
     re.IGNORECASE,
 )
 """How a line begins that lists what an accelerator counts with."""
@@ -198,6 +199,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for array in _ARRAY.finditer(text) if _NPU.search(near) else ():
         yield Found("npu.macs", *array.span(), float(array[1]) * float(array[2]), sureness=0.75)
     yield from _own_memory(tagged)
+    several = _CORES_OF.search(text) or (_OWN_CORES.match(text) if _NPU_HEADING.search(tagged.parent) else None)
+    if several and not re.search(r"\bCPU|Cortex", text):
+        yield Found(
+            "npu.cores", *several.span(), float(NUMBER_WORDS.get(several[1].lower()) or several[1]), sureness=0.75
+        )
     dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
     if dsp and re.search(r"\bDSP\b", near):
         yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)
@@ -228,6 +234,13 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found("gpu.l2_cache.size_bytes", match.start(), match.end(), total, sureness=0.85)
 
 
+_SPOKEN = "|".join(word for word in NUMBER_WORDS if word.isascii())
+_CORES_OF = re.compile(
+    rf"\b({_SPOKEN}|\d)[- ]core (?:\w+ )?(?:[NKBT]PU|neural|AI (?:accelerator|engine))\b", re.IGNORECASE
+)
+"""`triple-core NPU`."""
+_OWN_CORES = re.compile(rf"\W*({_SPOKEN}|\d{{1,2}}) cores\b", re.IGNORECASE)
+"""`Three cores`, below a heading that names the accelerator."""
 _NPU_HEADING = re.compile(r"\b(?:[NKBT]PU|neural|AI (?:engine|accelerator|processor))\b", re.IGNORECASE)
 _SIZED = re.compile(r"\b(?:SRAM|RAM|buffer|scratchpad)\s*(?::|of|is|size|\||\()*\s*$", re.IGNORECASE)
 

@@ -73,14 +73,14 @@ _VECTOR_NAMES = (
 _NUMBER_HEADER = words(
     r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:ber)?\.?|id|index|号|线号)$|^IRQ$"
     r"|^(?:\w+ )?(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号"
-    r"|^编号$|^序号$|interrupts 号|^(?:NVIC |GIC |IRQ |vector )?pos(?:ition|\.)?$"
+    r"|^编号$|^序号$|interrupts 号|^NVIC (?:interrupt|line|IRQ)$|^(?:NVIC |GIC |IRQ |vector )?pos(?:ition|\.)?$"
 )
 _OF_REGISTER = words(r"\bregisters?\b|寄存器|\bbits?\b|\breset (?:value|state)\b")
 """A table of registers, whose numbers are no interrupts'."""
 _SOURCE_NAMES = (
     words(r"^(?:acronym|symbol|interrupt name|irq name)$|中断名称?|interrupts name"),
     words(r"^signal(?: name)?$"),
-    words(r"\bsources?\b|\bperipherals?\b|\bmodules?\b|中断源|外设|^interrupts?$|\bnames?\b|名称"),
+    words(r"\bsources?\b|\bperipherals?\b|\bmodules?\b|中断源|外设|来源|^instance name$|^interrupts?$|\bnames?\b|名称"),
     words(r"\bdescription\b|说明|描述|function"),
 )
 _INTERRUPTS = words(r"interrupt|\bIRQs?\b|中断|\bNVIC\b|\bGIC\b|\bPLIC\b")

@@ -21,7 +21,7 @@ _SIZE_OF_BOTH = re.compile(
 """A size with what stands between it and a name of both caches."""
 _TOGETHER = words(r"\btotal|\bcombined|\btogether\b|\baltogether\b|\bunified\b")
 _PAIR = re.compile(
-    r"\b(?P<one>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<two>\d{1,4}) ?K(?:i?B|[ -]?bytes?)\s*(?:of\s+)?"
+    r"\b(?P<one>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*[+/&]\s*(?P<two>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*(?:of\s+)?"
     r"(?:(?:L1|level[ -]1|primary)[ -](?:I/D[ -]|I\+D[ -])?|I/D[ -]|I\+D[ -])caches?\b(?! ?controller)"
     r"|\b(?P<five>\d{1,4}) ?K(?:i?B|[ -]?bytes?)?\s*/\s*(?P<six>\d{1,4}) ?K(?:i?B|[ -]?bytes?)\s*(?:of\s+)?(?:L1 )?"
     r"(?:I|instruction)[- ]?(?:caches?)?\s?/\s?(?:D|data)[- ]?caches?\b(?! ?controller)"
@@ -34,6 +34,7 @@ _PAIR = re.compile(
 
 _BOTH_ARE = re.compile(
     r"\b(?:both (?:\w+ ){0,2}caches (?:are|have|hold|contain)|each (?:L1 |primary )?cache (?:is|has|holds|contains)"
+    r"|(?:instruction and data|data and instruction|L1|primary) caches,? (?:of|with)"
     r"|(?:L1|primary) caches (?:are|can) (?:each )?(?:hold )?)\s*(?:each )?(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?)\b",
     re.IGNORECASE,
 )

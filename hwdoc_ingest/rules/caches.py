@@ -56,7 +56,7 @@ _LISTED = words(
     r"\bcaches?\b[^,;:.]{0,16}:|^\W*(?:shared |unified )?L[23]\b.{4,12}$|^\W*\d+ ?[KM]i?B (?:shared )?L[23]\W*$"
 )
 """A list of caches told apart by a word each (`Caches: 32 KB instruction, 32 KB data, 128 KB L2`), or a label."""
-_BESIDE_CACHES = words(_LISTED.pattern + r"|\bcaches\b.*\bL[23]\b|\bL1\b.*\bL[23]\s*:")
+_BESIDE_CACHES = words(_LISTED.pattern + r"|\bcaches?\b.*\bL[23]\b(?! ?cache)|\bL1\b.*\bL[23]\s*:")
 _IN_LIST = {
     name: words(rf"\b(?:L1 )?{name}\b(?! ?(?:cache|memory|S?RAM|TLB|set|bus|controller|path|width|rate|type|-))")
     for name in ("instruction", "data", "L2", "L3")
@@ -122,6 +122,8 @@ _BOTH = words(
 _LINE = re.compile(
     r"(?:(?:block|line)\s*(?:size|length)?\s*(?:of|is|:|=)?\s*(\d{1,4})\s*-?\s*(?:bytes?|"
     r"B)\b(?:\s*or\s*(\d{1,4})\s*-?\s*(?:bytes?|B)\b)?)"
+    r"|\((\d{1,4})[- ]bytes?\) (?:cache )?(?:line|block)s?\b"
+    r"|\b(?:block|line) (?:size|length)s? (?:for|of|in) [\w ,-]{1,50}? (?:is|are) \w+[ -]words? \((\d{1,4})[- ]bytes?\)"
     r"|(\d{1,4})\s*-?\s*(?:bytes?|B)\s*(?:cache\s*)?(?:blocks?|lines?)\b|\blines of (\d{1,4})\s*-?\s*bytes?\b"
     r"|\b(?:block|line)s?\s*(?:size|length)?\s*(?:of|is|are|:|=)\s*\w+[ -]words? \((\d{1,4})\s*-?\s*bytes?\)"
     r"|\b(?:block|line)s (?:are|have) (\d{1,4}) bytes\b|\b(?:block|line) (?:size"

@@ -24,7 +24,7 @@ _FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主
 
 _NOT_CORE = words(
     _OTHER.pattern
-    + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS|GPU|NPU|shader|graphics|accelerator|latency|window"
+    + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS\b|GPU|NPU|shader|graphics|accelerator|latency|window"
     r"|image sensor|camera|\bDVP\b"
     r"|\binterface\b|\bA[XHP]B\d?\b|\binterconnect\b"
     r"|\bbus (?:matrix|fabric|clock|at|of|runs?|operat\w*|frequency|speed)\b"
@@ -96,6 +96,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=4,
         instance=instances.clocked_core,
         lists=True,
+        not_beside=words(r"\0 ?PLL"),
         sureness=0.85,
         forbids=_NOT_CORE,
         forbids_path=_NOT_CORE_PATH,
@@ -103,7 +104,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.clock_hz",
         "frequency",
-        words(r"\b(?:clock (?:speed|frequency)|frequency|(?:internal|core|clock) frequencies)\b"),
+        words(
+            r"\b(?:clock (?:speed|frequency)|(?<!bus )(?<!AHB )(?<!memory )frequency"
+            r"|(?:internal|core|clock) frequencies)\b"
+        ),
         low=1e5,
         high=6e9,
         gap_words=3,
@@ -144,7 +148,7 @@ RULES: tuple[QuantityRule, ...] = (
         lists=True,
         instance=instances.label_of_row,
         forbids=words(
-            r"\bRC|(?:internal|on-?chip|free[- ]running)(?! \w+ (?:frequency|clock|PLL))[^.;,]{0,36}\bosc"
+            r"\bRC|(?:internal|on-?chip|free[- ]running)(?! crystal)(?! \w+ (?:frequency|clock|PLL))[^.;,]{0,36}\bosc"
             r"|\b[HML]OCO\b|ring osc|RTC|tuning fork|±|ppm"
             r"|capacit|\bbelow\b|\babove\b|[<>]"
         ),

@@ -31,7 +31,7 @@ _BOTH_WAYS = re.compile(
 )
 
 _OF_CHANNELS = re.compile(
-    r"\b(two|three|four|dual|[2-8])\s*(?:x\s*)?(\d{1,2})[- ](?:channels?|ch"
+    r"\b(two|three|four|dual|[2-8])\b\s*(?:x\s*|general[- ]purpose )?(\d{1,2})[- ](?:channels?|ch"
     r"|streams?)\s+(?:[\w-]+\s+){0,3}?(?:G?P?DMA\w*)\s*(?:controllers?|units?|engines?)",
     re.IGNORECASE,
 )
@@ -51,17 +51,20 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         instance=instances.controller,
+        not_beside=words(r"\0\s*channels? (?:may be |can be |are )?(?:active|at once)"),
         forbids=words(
-            _OTHER.pattern
-            + r"|at the same time|\bFIFO\b|per channel|transfer size|linked|more than one|channels? \\d+ to|"
-            + _BOTH_WAYS.pattern
+            _OTHER.pattern + r"|at the same time|\bFIFO\b|per channel|transfer size|linked (?:to|items?)|more than one"
+            r"|channels? \\d+ to|" + _BOTH_WAYS.pattern
         ),
         sureness=0.85,
     ),
     QuantityRule(
         "dma.concurrent_channels",
         "count",
-        words(r"\bchannels? at the same time\b"),
+        words(
+            r"\bchannels?(?: (?:may|can|be|are|active|enabled|running|served)){0,3} (?:at the same time|at once"
+            r"|simultaneously|concurrently)\b"
+        ),
         context=_DMA,
         low=1,
         high=128,

@@ -287,6 +287,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
     """The list of supported kinds, and the data rate of a part number such as DDR4-3200."""
     text = tagged.text
     yield from _lanes_and_clock(tagged)
+    for match in _RATE.finditer(text):
+        rate = float(match[2])
+        if 200 <= rate <= 12800:
+            yield Found(
+                "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
+            )
     labelled = tagged.statement.is_row and _LABEL.match(text)
     kinds = tuple(dict.fromkeys(m.group().upper() for m in KIND.finditer(text) if re.search(r"\d", m.group())))
     if labelled and kinds and not _NOT_DDR.search(text):
@@ -321,12 +327,6 @@ def find(tagged: Tagged) -> Iterator[Found]:
         ):
             yield Found("memory.dram.types", match.start(), match.end(), kinds, sureness=0.8 if len(kinds) > 1 else 0.6)
             break
-    for match in _RATE.finditer(text):
-        rate = float(match[2])
-        if 200 <= rate <= 12800:
-            yield Found(
-                "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
-            )
 
 
 _DUAL_WIDTH = re.compile(

@@ -70,7 +70,7 @@ RULES: tuple[QuantityRule, ...] = (
         "count",
         words(
             r"\b(?:programmable |configurable |selectable |user-selectable |different |interrupt )*"
-            r"priorit(?:y levels?|ies)\b|\blevels of (?:\w+ )?priority\b|优先级"
+            r"priorit(?:y levels?|ies)\b|\blevels of (?:\w+ )?priority\b|-levels? priority\b|优先级"
         ),
         low=2,
         high=1024,

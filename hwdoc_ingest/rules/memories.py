@@ -19,7 +19,7 @@ _BUFFERS = words(
 )
 _SRAM = words(
     r"\b(?:on-?\s?chip|internal|system|embedded|share(?:d)?|PMU|RTC \w+)?[ _]*SRAM\b|"
-    r"(?<![SD-])(?<!PS)(?<!\w-)\bRAM\b(?! or)|静态存储|片上\s*RAM"
+    r"(?<![SD-])(?<!PS)(?<!\w-)(?<!TCM )\bRAM\b(?! or)|静态存储|片上\s*RAM"
 )
 _NAMED_RAM = re.compile(
     r"\b(?!S?D?RAM\b|(?:PS|SG|V|NV|DP|I|D|F|MR|Fe|M)RAM\b)[A-Z]{1,6}RAM\d?\b(?!\s*(?:,|、)?\s*\d+ ?-?bit)"
@@ -66,6 +66,7 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=_BUFFERS,
         not_beside=words(
             r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b|\w*RAM\b)[A-Za-z][\w-]*\s+){0,2}?(?:B?ROM|flash|cache|EEPROM|OTP)\b|\0\s*each\b"
+            r"|\d ?[x×] ?\0"
         ),
         instance=instances.memory,
         gap_words=2,
@@ -134,7 +135,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 28,
         gap_words=1,
         forbids=words(
-            r"external|off-chip|N(?:OR|AND)|interface|controller|\bQ?SPI\b|serial|eMMC|support|XIP|boot|card"
+            r"external|off-chip|N(?:OR|AND)|interface|\bcontroller|\bQ?SPI\b|serial|eMMC|support|XIP|boot|card"
             r"|mapped|sector|page\b"
             r"|block|erase|cache|SiP|in-package|protect|bank of|each"
         ),

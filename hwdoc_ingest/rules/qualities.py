@@ -11,6 +11,7 @@ _QUALITY = (
     r"|unified|split|separate|private|dedicated|shared|coherent|inclusive|exclusive|local|common|primary|secondary"
     r"|associative|on-?\s?chip|on-?die|internal|embedded|integrated|built-?in|in-?package|low[- ](?:leakage|power)"
     r"|high[- ]speed|ultra|zero[- ]wait(?:[- ]state)?|(?:parity|ECC|SECDED)(?:[- ]protected)?|protected|contiguous"
+    r"|in-system|in-application|self-programmable"
     r"|additional|total|static|fast|main|user|fixed"
     r"|(?:individually |freely )?programmable|configurable|maskable|independent|general[- ]purpose|multiplexed"
     r"|synchronous|bidirectional|linear|flat|flexible|fully|typical|maximum|max|up to|\d+-bit|\w+-entry"

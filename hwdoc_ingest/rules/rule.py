@@ -87,7 +87,9 @@ def words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-ENCODING = re.compile(r"\bb[01]{2,}\b|\d'[bhd][\dA-Fa-f]|\[\d+:\d+\]|\bbits? \d+\b|^\s*\d+\s*:\s|\b[01]\s*=\s*\w")
+ENCODING = re.compile(
+    r"\bb[01]{2,}\b|\d'[bhd][\dA-Fa-f]|\[\d+:\d+\]|(?<!-)(?<!\d )\bbits? \d+\b|^\s*\d+\s*:\s|\b[01]\s*=\s*\w"
+)
 """How a register's bits are described: its numbers are settings, not what the chip has."""
 ACCESS = re.compile(r"(?:R/?W|R/?O|W/?O|R|W|R/?W1?C|W1C|W1S|R/W1?[CS]|RC|rw|ro|wo|r|w|r/w|RW/?\w{1,3}|WARL|WLRL)")
 """A cell that says how a register is read and written."""

@@ -145,6 +145,34 @@ SAID = [
     ("Speed up to 4 Mbit/s with 64 MHz APB clock", "UART", set()),
     ("Up to 16 channels (fs = 48 kHz), adjustable from 8-bit to 32-bit", "I2S", set()),
     ("If the two priorities are different, the higher one wins", "Interrupts", set()),
+    (
+        "One dual-port 24-channel central DMA Controller (XDMAC)",
+        "",
+        one("dma.channels", 24, "XDMAC"),
+    ),
+    ("Two general-purpose 8-stream DMA controllers", "", one("dma.controllers", 2) | one("dma.channels", 8)),
+    ("Supports up to 4 channels active simultaneously", "DMA", one("dma.concurrent_channels", up_to(4))),
+    ("Operation from a single 2.7- to 3.6-V supply", "", one("power.supply_v", between(2.7, 3.6))),
+    ("Low supply voltage range: 3.6 V down to 1.8 V", "", one("power.supply_v", between(1.8, 3.6))),
+    ("Thermal design power of 15 W", "", one("power.max_w", 15)),
+    (
+        "High performance 32-bit 78 MHz ARM Cortex-M33",
+        "",
+        one("cpu.clock_hz", 78e6, "Cortex-M33") | one("cpu.word_bits", 32),
+    ),
+    ("MIPS32 24KEc processor running at 580 MHz", "", one("cpu.clock_hz", 580e6)),
+    ("CPU frequency 400 MHz, bus frequency 200 MHz", "", one("cpu.clock_hz", 400e6) | one("bus.clock_hz", 200e6)),
+    ("On-chip crystal oscillator, 10 to 20 MHz", "", one("clock.xtal_hz", between(10e6, 20e6))),
+    (
+        "16-KB instruction cache, 16-KB data cache, and 128-KB unified L2",
+        "",
+        one(f"{L1I}.size_bytes", 16 * KB)
+        | one(f"{L1D}.size_bytes", 16 * KB)
+        | one("cpu.l2_cache.size_bytes", 128 * KB),
+    ),
+    ("The microcontroller integrates 1 MB of code flash", "Memory", one("memory.flash.size_bytes", MB)),
+    ("SRAM: 2 x 128 KB", "Memory", set()),
+    ("Triple-core NPU", "", one("npu.cores", 3)),
     # Chinese
     ("内部 16MHz 工厂校准 RC 振荡器", "", one("clock.rc_hz", 16e6)),
     (
