@@ -12,6 +12,7 @@ from metainfer_core.errors import MetaInferError
 from metainfer_core.spec.draft import SpecDraft
 from studio.choices import say_if_lost
 from studio.confirm_desk import confirm_desk
+from studio.core_words import core_words
 from studio.decision_log import read_log
 from studio.desk_data import View, desk_data
 from studio.desk_messages import take
@@ -63,7 +64,7 @@ def draw() -> None:
     else:
         st.info(text("confirm_nothing_read", notes="; ".join(plain_words(note) for note in draft.notes)))
     for note in draft.notes:
-        st.caption(plain_words(note))
+        st.caption(plain_words(core_words(note)))
 
 
 def _chosen(names: list[str], drafts: Mapping[str, Path]) -> str:

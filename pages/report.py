@@ -15,6 +15,7 @@ from studio.choices import choose_file
 from studio.documents import file_digest
 from studio.file_cache import kept_by_file
 from studio.markup import draw, draw_style
+from studio.missing_values import told_plainly
 from studio.picture import draw_picture
 from studio.plain_words import plain_words
 from studio.texts import text
@@ -38,7 +39,7 @@ def main() -> None:
         return
     if file_digest(package) != report.package_digest:
         st.error(text("report_other"), icon=":material/error:")
-    draw("report_head", report=report)
+    draw("report_head", report=report, warnings=told_plainly(report.warnings))
     with st.container(horizontal=True):  # "ignore": a run of the page would withdraw the file that was just asked for
         st.download_button(
             text("report_save"), lambda: report_html(report).encode(), f"{package.stem}.report.html",

@@ -21,6 +21,10 @@ HOLE = re.compile(r"\{\d(?::words)?\}")
             "Compute Conv_1 with Relu_2 in INT8: weights scaled by output channel, symmetric activations, on npu.",
             "以 INT8 在 npu 上计算 Conv_1、Relu_2：权重逐输出通道缩放，激活值对称量化。",
         ),
+        (
+            "sheet: K, M and G of bytes are read as 1024, 1024² and 1024³; 13 sizes are read so.",
+            "sheet：字节的 K、M、G 分别按 1024、1024²、1024³ 读取；13 个大小如此读取。",
+        ),
         ("Somebody else's words.", "Somebody else's words."),
         (
             "Every tensor lies in sram alone: if less of it is free on the device than the spec says, the "

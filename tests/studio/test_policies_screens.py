@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from finished import PACKAGE, finished
 from fitted import NAME, PATH, fitted
 from screens import screen
 
 from metainfer_core.policy.policy import Policy
+from metainfer_core.verify.report import BuildReport
 from studio import jobs
 from studio.texts import text
 
@@ -212,6 +214,18 @@ def test_sign_says_that_the_rules_have_moved(tmp_path, monkeypatch):
 def test_no_package_teaches(tmp_path, monkeypatch):
     page = screen("report", tmp_path, monkeypatch)
     assert text("report_empty_lead") in html(page)
+
+
+def test_the_report_says_in_plain_words_what_the_prediction_lacks(tmp_path, monkeypatch):
+    finished(tmp_path)
+    path = (tmp_path / PACKAGE).with_suffix(".report.json")
+    launch = "compute_units.lx7.launch_overhead_us"
+    lacks = f"The prediction does without {launch} (launches not counted), which the spec lacks."
+    plain = BuildReport.from_json(path.read_bytes()).plain() | {"warnings": [lacks]}
+    path.write_bytes(BuildReport.from_plain(plain).to_json())
+    shown = html(screen("report", tmp_path, monkeypatch, package=PACKAGE))
+    assert "how long starting work on lx7 takes (compute_units.lx7.launch_overhead_us)" in shown
+    assert "does without" not in shown
 
 
 def test_a_package_without_its_report_says_so(tmp_path, monkeypatch):
