@@ -38,7 +38,7 @@ from metainfer_core.policy.objective import Objective, Precision, nearness_db, s
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.policy.sixteen_search import in_sixteen, rescued
+from metainfer_core.policy.sixteen_search import in_sixteen, most_rescues, rescued
 from metainfer_core.policy.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
@@ -311,7 +311,7 @@ def _mixed(
 ) -> Iterator[tuple[str, Draft, Measured]]:
     """The cheapest mixes of INT8 with float32 and with 16 bits within the budget, mended as the best candidate was."""
     actions = integer_actions(best.draft)
-    tries, tried = most_tries(len(actions)), itertools.count()
+    tries, tried = most_tries(len(actions)) + most_rescues(base.spec, len(actions)), itertools.count()
 
     def build(dropped: Mapping[str, Reason], sixteen: Sixteen | None = None) -> Draft:
         draft = quantized(variant.base(base), variant.params, dropped, sixteen)

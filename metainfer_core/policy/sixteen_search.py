@@ -62,6 +62,11 @@ def rescued(
             yield Rescue(words, *found)
 
 
+def most_rescues(spec: HardwareSpec, count: int) -> int:
+    """Drafts that `rescued` measures at most for so many nodes: all in 16 bits, then halvings, for each type."""
+    return len(sixteens(spec)) * (1 + count.bit_length())
+
+
 def in_sixteen(draft: Draft, known: Sequence[Action]) -> list[Action]:
     """The actions of a draft that compute in 16 bits and are not known yet."""
     wide = (action for action in draft.actions if action.params.get("bit_width") == 16)

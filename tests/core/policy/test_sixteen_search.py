@@ -20,7 +20,7 @@ from metainfer_core.policy.integer_search import Measured, Sixteen
 from metainfer_core.policy.mixed_search import Mix
 from metainfer_core.policy.objective import Objective, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.sixteen_search import rescued
+from metainfer_core.policy.sixteen_search import most_rescues, rescued
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference
@@ -130,6 +130,7 @@ def test_as_few_nodes_as_halving_finds_stay_float32(bad: set[str], floats: int) 
     noise = {name: 1.0 / (1 + index) for index, name in enumerate("acbde")}
     found = list(rescued(Mix(lambda kept: best, judge, lambda draft: 0.0, Objective()), build, best, noise))
     order = "acbde"
+    assert len(made) <= most_rescues(best.spec, len(names))
     if floats == 5:
         assert found == []
         return
@@ -137,4 +138,3 @@ def test_as_few_nodes_as_halving_finds_stay_float32(bad: set[str], floats: int) 
     assert rescue.words == "INT16"
     fitting = [kept for kept, sixteen in made if not bad & set(sixteen)]
     assert fitting[-1] == tuple(sorted(order[: floats if floats != 3 else 4]))
-    assert len(made) <= 4
