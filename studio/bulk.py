@@ -51,8 +51,9 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
     if popover.open:
         with popover:
             st.caption(text("bulk_hint", count=len(low)))
+            above = st.container()  # by keyboard, one does not go through the whole list to approve it
             ticked = draw_list(low, "bulk")
-            st.button(
+            above.button(
                 text("bulk_confirm", count=len(ticked)), type="primary", key="bulk", on_click=write_about_all,
                 args=(found, desk, seen_now(ticked), person), disabled=not ticked,
             )  # fmt: skip
@@ -68,14 +69,15 @@ def _several(
     if popover.open:
         with popover:
             st.caption(text("several_hint", count=len(several)))
-            ticked = draw_list(several, "several")
             notice = desk.notices.about(MANY)
             if notice is not None and notice.how == "error":
                 draw_notice(desk.notices, MANY, "several")
             draw_again(before, {name: f"several_{name}" for name, _ in THREE_LINES}, {}, "several_again")
             for (name, label), column in zip(THREE_LINES, st.columns(len(THREE_LINES), gap="small"), strict=True):
                 column.text_area(text(label), key=f"several_{name}", height=68, max_chars=2000, persist_state="session")
-            st.button(
+            above = st.container()
+            ticked = draw_list(several, "several")
+            above.button(
                 text("bulk_confirm", count=len(ticked)), type="primary", key="several", on_click=_approve,
                 args=(found, desk, seen_now(ticked), person), disabled=not ticked,
             )  # fmt: skip

@@ -216,6 +216,7 @@ def _legality_when_asked(found: Subject, review: Review) -> Legality:
 
 def _written(desk: Desk, event: Pressed, records: Sequence[Record]) -> None:
     desk.own[event.id] = (event.version, records[-1].seq)
+    desk.written += 1
 
 
 def _newer(review: Review, desk: Desk, event: Pressed) -> Sequence[Record]:

@@ -9,6 +9,15 @@ window.addEventListener("keyup", (event) => {
   if (button && (event.key === "Enter" || event.key === " ")) enterPopover(button, POPOVER_LOOKS);
 }, true);
 
+// Opens the first of some popovers for a key, with the cursor in it.
+function openPopover(buttons) {
+  const button = document.querySelector(buttons);
+  if (!button) return;
+  button.focus({ preventScroll: true });
+  if (!document.querySelector(POPOVER_BODY)) button.click();
+  enterPopover(button, POPOVER_LOOKS);
+}
+
 function enterPopover(button, looks) {
   const body = document.querySelector(POPOVER_BODY);
   if (document.activeElement !== button || looks === 0) return; // it was closed, or the cursor is elsewhere by now

@@ -41,8 +41,9 @@ def draw_carry(found: Subject, review: Review, desk: Desk, who: str) -> None:
         with popover:
             st.caption(text("carry_hint") if stayed else text("carry_none"))
             if stayed:
+                above = st.container()  # by keyboard, one does not go through the whole list to approve it
                 ticked = draw_list(stayed, "carry")
-                st.button(
+                above.button(
                     text("bulk_confirm", count=len(ticked)), type="primary", key="carry", on_click=write_about_all,
                     args=(found, desk, seen_now(ticked), who), disabled=not ticked,
                 )  # fmt: skip

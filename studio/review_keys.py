@@ -30,6 +30,7 @@ KEYS = (
     Key("n", "next_open", "key_next_open", "hint_next_open"),
     Key("a", "approve", "key_approve", "hint_approve"),
     Key("l", "approve_again", "key_approve_again", "hint_approve_again"),
+    Key("b", "together", "key_together", "hint_together"),
     Key("r", "tag", "key_tag", "hint_tag"),
     Key("o", "override", "key_override", "hint_override"),
     Key("x", "reject", "key_reject", "hint_reject"),

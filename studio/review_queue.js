@@ -75,6 +75,8 @@ class Queue {
     else if (this.waiting && !this.waiting.opens && data.acknowledged >= this.waiting.number)
       this.stopWaiting(); // no form opens: what was wrong is said instead
     this.told.focus = data.focus.number;
+    if (data.written > (this.told.written ?? data.written)) showHead();
+    this.told.written = data.written;
     this.writeHelp(data.texts);
   }
 
@@ -181,6 +183,7 @@ class Queue {
     else if (verb === "previous") this.move(-1);
     else if (verb === "next_open") this.moveToOpen();
     else if (verb === "search") this.focus(["q"]);
+    else if (verb === "together") openPopover(".st-key-bulk_popover button, .st-key-several_popover button");
     else if (!event.repeat) this.act(verb);
   }
 

@@ -63,6 +63,8 @@ class Desk:
     """The selection that the server moved away from, and to where; until the browser says that it has followed."""
     focus: tuple[int, tuple[str, ...]] = (0, ())
     """The same for the field that the cursor shall be in, and for those where it goes if that one is not there."""
+    written: int = 0
+    """How often something was written: then the head of the panel, which says so, comes into view."""
     own: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Action id to the version that the row showed when this window wrote, and the version that this made: a key
     pressed before the row is drawn anew is no conflict with oneself."""
@@ -125,6 +127,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
             "rows": list(rows),
             "acknowledged": desk.acknowledged,
             "go": {"number": desk.go[0], "id": desk.go[1], "answer": desk.jump is not None},
+            "written": desk.written,
             "focus": {"number": desk.focus[0], "keys": list(desk.focus[1])},
             "keys": [
                 {

@@ -29,7 +29,8 @@ function commit(field) {
 
 // Writes the form that one types into, as its first button does, once Streamlit has taken the field's text.
 function writeForm(event) {
-  const form = event.composedPath()[0].closest?.('[class*="st-key-form_"]');
+  const field = event.composedPath()[0]; // a button that has the focus is pressed by the browser itself
+  const form = field.matches?.("textarea, input") ? field.closest('[class*="st-key-form_"]') : null;
   const button = form?.querySelector(".st-key-form_submit button");
   if (button) setTimeout(() => button.disabled || button.click());
 }

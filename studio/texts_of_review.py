@@ -28,6 +28,8 @@ TEXTS_OF_REVIEW: dict[str, dict[str, str]] = {
     "hint_approve": {"en": "You stand behind it as it is. What is dangerous or asked about takes three lines."},
     "key_approve_again": {"en": "Approve as last time"},
     "hint_approve_again": {"en": "Opens the three lines, filled with those of your last approval for you to look at."},
+    "key_together": {"en": "Approve together"},
+    "hint_together": {"en": "Opens the list of those that can be approved at once, low risk first."},
     "key_tag": {"en": "Closer look"},
     "hint_tag": {
         "en": "You ask something: earlier approvals no longer count, and an approval with three lines is the answer."
@@ -45,7 +47,7 @@ TEXTS_OF_REVIEW: dict[str, dict[str, str]] = {
     "key_search": {"en": "Search"},
     "hint_search": {"en": "By node, kind or words; Enter starts it."},
     "key_write": {"en": "Write the form"},
-    "hint_write": {"en": "From any of its fields, as its first button does."},
+    "hint_write": {"en": "From any of its fields."},
     "key_leave": {"en": "Leave"},
     "hint_leave": {"en": "A field, then its form (your words are kept), or these keys."},
     "key_help": {"en": "Keys"},

@@ -227,7 +227,7 @@ def end_of(day: str) -> Time:
 def _submit(label: str, desk: Desk, action_id: str, person: str, why_not: str = "") -> bool:
     """The buttons of a form. One that cannot be pressed says why."""
     with st.container(horizontal=True):
-        hint = f"`{key_of('write').label}` {text('hint_write')}"
+        hint = f"{text('key_write')} `{key_of('write').label}` {text('hint_write')}"
         pressed = st.button(label, type="primary", key="form_submit", disabled=bool(why_not), help=hint)
         st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
     if why_not:

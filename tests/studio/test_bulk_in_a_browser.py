@@ -7,6 +7,8 @@ from browsing import Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
+from studio.texts import text
+
 ALIKE = 45
 WHOLE_LINES = """name => {
     const list = document.querySelector(`.st-key-${name}_list`);
@@ -38,11 +40,16 @@ def test_a_list_to_approve_shows_many_lines_and_its_button_on_a_small_screen(man
         expect(page.locator(".queue .row")).to_have_count(54)
         settled(page)
         for name, at_least in (("bulk", 15), ("several", 10)):
-            page.locator(f".st-key-{name}_popover button").first.click()
+            page.locator(f".st-key-{name}_popover button").first.press("Enter")
             boxes = page.locator(f".st-key-{name}_list").get_by_test_id("stCheckbox")
             expect(boxes).to_have_count(52 if name == "bulk" else 53)
             settled(page)
             expect(page.locator(f".st-key-{name} button")).to_be_in_viewport(ratio=1)
+            expect(page.get_by_test_id("stPopoverBody")).to_be_focused()
+            if name == "several":
+                page.get_by_label(text("form_fallback")).focus()
+            page.keyboard.press("Tab")  # not through the whole list
+            expect(page.locator(f".st-key-{name} button")).to_be_focused()
             whole = page.evaluate(WHOLE_LINES, name)
             assert whole >= at_least, (name, whole)
             boxes.last.scroll_into_view_if_needed()

@@ -197,6 +197,10 @@ def test_fault_08_every_key_works_in_list_detail_and_bulk_view(studio, page, vie
     assert wait_for(studio, 2) == ("undone", action)
     press("w")  # there is nothing of ours left to take back: it is said, and nothing is written
     expect(page.get_by_text("has nothing here to withdraw")).to_be_visible()
+    press("b")
+    expect(page.get_by_test_id("stPopoverBody")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     press("?")
     expect(page.locator(".queue .keys dt")).to_have_text([key.label for key in KEYS])
     expect(page.locator(".queue .keys dd")).to_have_text([f"{text(key.name)} {text(key.hint)}" for key in KEYS])

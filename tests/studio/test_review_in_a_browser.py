@@ -199,6 +199,22 @@ def test_the_head_of_the_next_card_is_in_view_from_wherever_one_reads(studio, pa
     expect(page.locator(".queue .list")).to_be_focused()
 
 
+def test_what_was_written_is_said_in_view_however_far_down_its_form_was(studio, page):
+    page.locator('.queue .row[data-id="place@relu_2"]').click()
+    settled(page)
+    page.locator(".queue .list").focus()
+    page.keyboard.press("o")
+    page.get_by_text(text("form_off"), exact=True).click()
+    reason = page.get_by_label(text("form_reason"))
+    reason.fill("a test")
+    page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, each.scrollHeight)")
+    expect(page.get_by_role("button", name=text("form_override"), exact=True)).to_be_enabled()
+    reason.press("Control+Enter")
+    expect(page.get_by_text(text("said_override"))).to_be_in_viewport()
+    page.keyboard.press("u")  # as it was, for the other tests
+    expect(page.get_by_text(text("said_undo"))).to_be_in_viewport()
+
+
 def test_two_browsers_do_not_overwrite_each_other(studio, page):
     address = page.url.split("?")[0] + f"?policy={PATH}&action=place%40conv_2"
     page.goto(address)

@@ -173,7 +173,7 @@ def propose(studio, page):
 def review(studio, page):
     """Approves all of it, by the bulk button, by keys and by forms, with one action overridden."""
     page.goto(f"{studio.address}/review?policy={POLICY}")
-    page.get_by_text("look at them and approve together", exact=False).first.click()
+    page.locator(".st-key-bulk_popover").get_by_role("button").first.click()
     page.get_by_role("button", name="Approve these", exact=False).click()
     row = page.locator(".queue .row[aria-selected=true]")
     expect(page.locator(".queue .row .shape.approved").first).to_be_visible()
