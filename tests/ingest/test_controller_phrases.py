@@ -40,8 +40,8 @@ SAID = [
     ("In-order, 8-stage, dual-issue core", "", one("cpu.pipeline_stages", 8) | one("cpu.issue_width", 2)),
     ("The CPU is a 5-stage, in-order processor", "", one("cpu.pipeline_stages", 5)),
     ("A translation lookaside buffer with 32 dual entries serves all accesses", "", one("cpu.tlb.entries", 32)),
-    ("32 x 8 General Purpose Working Registers", "", one("cpu.registers", 32)),
-    ("131 powerful instructions", "", one("cpu.instructions", 131)),
+    ("24 x 16 general-purpose registers", "", one("cpu.registers", 24)),
+    ("118 powerful instructions", "", one("cpu.instructions", 118)),
     ("This is a 64-bit high-performance RISC-V SoC", "", one("cpu.word_bits", 64)),
     ("Execution starts at address 0x0000 0000 after reset", "", one("reset.vector", "0x0")),
     # Caches

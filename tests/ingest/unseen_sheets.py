@@ -57,7 +57,7 @@ def sheet(path: Path) -> Sheet:
         if line.startswith("% render:"):
             render = line.partition(":")[2].strip()
             continue
-        facts += list(_facts(known))
+        facts += list(facts_of(known))
         if said.strip():
             blocks.append(_block(said.strip()))
     return Sheet(path.stem, render, tuple(blocks), tuple(facts))
@@ -79,7 +79,8 @@ def _block(line: str) -> Block:
     return Block(kind, line[mark.end() :], len(mark[1]))
 
 
-def _facts(known: str) -> Iterator[dict[str, Any]]:
+def facts_of(known: str) -> Iterator[dict[str, Any]]:
+    """The facts that stand after a line."""
     for name, said in (yaml.safe_load(known) or {}).items() if known else ():
         field, _, instance = name.partition("@")
         whole = {"instance": instance} if instance else {}
