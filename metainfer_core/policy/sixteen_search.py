@@ -58,7 +58,7 @@ def rescued(
     order = sorted(reasons, key=lambda name: (-noise.get(name, 0.0), name))
     for words, data_type in sixteens(best.spec) if order else ():
         found = _fewest_floats(mix, order, lambda kept: build(*_parted(reasons, kept, data_type)))  # noqa: B023
-        if found is not None:
+        if found is not None and in_sixteen(found[0], ()):  # else no node can: it is `best` again
             yield Rescue(words, *found)
 
 

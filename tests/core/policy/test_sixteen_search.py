@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 import pytest
-from action_bench import cpu, model_of, spec_of
+from action_bench import cpu, model_of, npu, spec_of
 
 from metainfer_core.actions.action import Action, Reason
 from metainfer_core.numerics.lower import lower
@@ -21,7 +21,7 @@ from metainfer_core.policy.mixed_search import Mix
 from metainfer_core.policy.objective import Objective, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.sixteen_search import most_rescues, rescued
-from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
+from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Operators
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference
 from metainfer_core.verify.samples import random_samples
@@ -95,6 +95,17 @@ def test_without_16_bits_on_the_chip_nothing_has_them() -> None:
     assert widths(policy) == {}
 
 
+def test_a_type_that_no_node_can_have_is_no_candidate() -> None:
+    """The chip has INT16, but its accumulator holds no sum of it, and no unit runs an addition in it."""
+    spec = chip(int16=8)
+    alone = npu(data_types=("int16",), operators=Operators(supported=("Conv",)), accumulator_bits=16)
+    units = {"cpu": chip().compute_units["cpu"], "npu": alone}
+    policy = chosen(
+        model(), HardwareSpec.from_plain({**spec.plain(), "compute_units": {k: u.plain() for k, u in units.items()}})
+    )
+    assert not any(candidate["name"].startswith("mixed with") for candidate in policy.candidates)
+
+
 def test_what_8_bit_weights_break_has_16_bit_floats() -> None:
     found, spec = uneven(), chip(int16=8, float16=4)
     policy = chosen(found, spec)
@@ -122,7 +133,8 @@ def test_as_few_nodes_as_halving_finds_stay_float32(bad: set[str], floats: int) 
 
     def build(kept: Mapping[str, Reason], sixteen: Sixteen) -> Draft:
         made.append((tuple(sorted(kept)), tuple(sorted(sixteen.nodes))))
-        return Draft(best.model, best.spec, None)
+        wide = [Action(kind="quantize", nodes=(name,), params={"bit_width": 16}) for name in sixteen.nodes]
+        return Draft(best.model, best.spec, None, wide)
 
     def judge(draft: Draft) -> Measured:
         return Effect(outputs=(), samples=1, data="") if not bad & set(made[-1][1]) else "It breaks."
