@@ -34,13 +34,14 @@ CANCEL = """
 UNEVEN = """
     m (float[1,4,8,8] x, float[32,4,1,1] w_a, float[32,32,1,1] w_b, float[4,32,1,1] w_c) => (float[1,4,8,8] z) {
         [a] a = Conv (x, w_a) [t] t = Tanh (a) [b] b = Conv (t, w_b) [c] z = Conv (b, w_c) }"""
+RATES: dict[str, Any] = {"clock_hz": 1e9, "launch_overhead_us": 0.1, "accumulator_bits": 32}
 
 
 def chip(**macs: float) -> HardwareSpec:
     """A CPU with these types, so many products a cycle in each."""
-    rates: dict[str, Any] = {"clock_hz": 1e9, "macs_per_cycle": {"float32": 1, "int8": 16, **macs}}
+    rates = {**RATES, "macs_per_cycle": {"float32": 1, "int8": 16, **macs}}
     memories = {"dram": Memory(kind="dram", size_bytes=1 << 30, bandwidth_gbps=2)}
-    unit = cpu(data_types=("int8", "float32", *macs), launch_overhead_us=0.1, accumulator_bits=32, **rates)
+    unit = cpu(data_types=("int8", "float32", *macs), **rates)
     return spec_of(memories=memories, units={"cpu": unit})
 
 
@@ -103,6 +104,18 @@ def test_a_type_that_no_node_can_have_is_no_candidate() -> None:
     policy = chosen(
         model(), HardwareSpec.from_plain({**spec.plain(), "compute_units": {k: u.plain() for k, u in units.items()}})
     )
+    assert not any(candidate["name"].startswith("mixed with") for candidate in policy.candidates)
+
+
+def test_a_type_without_a_known_pace_is_no_candidate_beside_others_that_have_one() -> None:
+    """Else all candidates would be ranked by the bytes that they move."""
+    spec = chip(int16=8)
+    rates = {"float32": 1, "int8": 16}
+    npu_of_int16 = npu(data_types=("int16",), accumulator_bits=48, tops=None)
+    units = {"cpu": cpu(data_types=("int8", "float32"), **{**RATES, "macs_per_cycle": rates}), "npu": npu_of_int16}
+    plain = {name: unit.plain() for name, unit in units.items()}
+    policy = chosen(model(), HardwareSpec.from_plain({**spec.plain(), "compute_units": plain}))
+    assert all("typical_ms" in candidate for candidate in policy.candidates)
     assert not any(candidate["name"].startswith("mixed with") for candidate in policy.candidates)
 
 
