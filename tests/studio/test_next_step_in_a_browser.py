@@ -2,7 +2,7 @@
 
 import pytest
 from browsing import Studio, browser_page, settled
-from finished import PACKAGE, finished
+from finished import BUNDLE, PACKAGE, finished
 from fitted import PATH
 from playwright.sync_api import expect
 
@@ -40,6 +40,17 @@ def test_after_signing_compile_and_then_the_report_are_in_sight(studio):
         settled(page)
         assert bottom(page.get_by_role("button", name=text("compile_start"), exact=True)) <= 800
         aside.rename(package)
+
+
+def test_a_bundle_from_another_machine_is_taken_in_where_signing_is_folded_away(studio):
+    bundle = studio.workspace / BUNDLE
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/sign?policy={PATH}")
+        settled(page)
+        page.get_by_text(text("sign_again")).click()
+        page.locator('input[type="file"]').set_input_files(bundle)
+        expect(page.get_by_text(text("sign_kept", file=BUNDLE))).to_be_visible()
+        assert list(bundle.parent.iterdir()) == [bundle]
 
 
 def test_links_to_what_comes_next_look_like_buttons_in_both_languages(studio):
