@@ -38,9 +38,11 @@ The same figures, with every miss and every wrong value, come from:
     .venv/bin/python -m hwdoc_ingest.evaluate ../shared/corpus/dev --except {set_aside} --json
 
 **Recall** is found facts of all facts; **precision** is found of found and wrong. **Page** is how many of the found
-ones point at the right page, line or sheet. **Sure** counts the found ones with a confidence of at least {sure}, which
-nobody would have to look at, and in brackets the wrong ones among them. Values that no known fact speaks about are not
-judged: the facts cover key pages and not every line.
+ones have the right page, line or sheet among the places where they were read, **shown** how many have it as the place
+that a draft shows; most others show another page that says the same. **Sure** counts the found ones with a confidence
+of at least {sure}, which nobody would have to look at, and in brackets the wrong ones among them. Values that no known
+fact speaks about are not judged: the facts cover key pages and not every line. What counts as wrong was held against
+the pages by eye: [readings that count as wrong](judged_candidates.md#readings-that-count-as-wrong).
 """
 
 
@@ -54,8 +56,8 @@ def page(report: Mapping[str, Any], aside: Mapping[str, Any] | None) -> str:
 
 
 def _by_kind(report: Mapping[str, Any]) -> Iterator[str]:
-    yield "| kind | documents | facts | found | wrong | recall | precision | page | sure (wrong) |"
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    yield "| kind | documents | facts | found | wrong | recall | precision | page | shown | sure (wrong) |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for kind, rates in report["by_kind"].items():
         count = sum(row["kind"] == kind for row in report["documents"])
         yield _row(KINDS[kind], count, rates)
@@ -73,7 +75,7 @@ def _each(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _row(title: str, documents: int, rates: Mapping[str, Any]) -> str:
-    shares = (f"{rates[key]:.3f}" for key in ("recall", "precision", "page_right"))
+    shares = (f"{rates[key]:.3f}" for key in ("recall", "precision", "page_right", "shown_right"))
     sure = f"{rates['auto_accept']['covered']} ({rates['auto_accept']['wrong']})"
     cells = (title, documents, rates["facts"], rates["found"], rates["wrong"], *shares, sure)
     return "| " + " | ".join(map(str, cells)) + " |"
