@@ -69,6 +69,23 @@ def rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidat
     return sorted(candidates, key=key)
 
 
+def against_all_integers(ranked: Sequence[Candidate]) -> str | None:
+    """Why nothing runs in INT8, where the best candidate has no such node although another has; else None."""
+    best, other = ranked[0], next((each for each in ranked if each.integer_nodes), None)
+    if best.integer_nodes or other is None:
+        return None
+    if other.refused is not None:
+        return f"INT8 cannot be built: {other.name} is {refused_words(other.refused)}"
+    if other.broken:
+        return f"INT8 costs too much accuracy: {other.name} is over the budget: {other.broken[0]}"
+    left, right = best.estimate.total, other.estimate.total
+    if left is not None and right is not None:
+        figures = f"{right.typical / 1000:.4g} ms, {best.name} {left.typical / 1000:.4g} ms"
+        return f"INT8 saves no time on this chip: {other.name} is predicted to take {figures}."
+    figures = f"{other.moved_bytes:,} bytes, {best.name} {best.moved_bytes:,}"
+    return f"INT8 is no gain that can be predicted on this chip: {other.name} moves {figures}."
+
+
 def refused_words(refused: Refused) -> str:
     """Where the compiler refuses it, and why."""
     where = "on every target" if refused.everywhere else "where units are fed by DMA"

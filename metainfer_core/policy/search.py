@@ -16,7 +16,7 @@ from metainfer_core.figures import told_apart
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.as_built import as_built
-from metainfer_core.policy.candidates import Candidate, rank, refused_words, summary
+from metainfer_core.policy.candidates import Candidate, against_all_integers, rank, refused_words, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
 from metainfer_core.policy.factor_search import factored_layers
@@ -117,7 +117,7 @@ def search(
     known = {action_id: effect for action_id, effect in effects.items() if isinstance(effect, Effect)}
     measured_together = together if isinstance(together, Effect) else None
     refusals = tuple(dict.fromkeys([*final.refusals, *(() if integer_actions(final) else against_integers)]))
-    refusals += left_alone(model, final.actions, refusals, objective)
+    refusals += left_alone(model, final.actions, refusals, objective, against_all_integers(ranked))
     warnings = _warnings(objective, ranked[0], tools.price(start.branch().finished()), calibration)
     return Policy(
         actions=lines_of(final, objective, calibration, known, measured_together, stages),

@@ -15,11 +15,13 @@ from metainfer_core.numerics.task_metrics import METRICS, MetricChange
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.objective import Objective, Precision, shortfalls
+from metainfer_core.spec.hardware_spec import Memory
 from metainfer_core.verify.metric import check_labels, find_metric
 from metainfer_core.verify.reference import collect_ranges, run_reference
-from metainfer_core.verify.samples import Samples, read_samples
+from metainfer_core.verify.samples import Samples, random_samples, read_samples
 
 ACCURACY = Objective(metric="accuracy")
+ROUGH = Objective(fast=True, min_sqnr_db=-100.0, min_channel_sqnr_db=-100.0)
 
 
 def effect(value: float, reference: float = 0.9, sqnr_db: float = 5.0, not_finite: int = 0) -> Effect:
@@ -118,8 +120,31 @@ def test_every_node_without_an_action_has_a_reason() -> None:
     found = left_alone(model, actions, refusals, Objective())
     assert [(each.nodes, each.reason) for each in found] == [
         (("soft",), "Softmax has no integer kernel."),
-        (("add",), "add stands among nodes that stay float, so INT8 would only add conversions."),
+        (
+            ("add",),
+            "add stands among nodes that stay float, so INT8 would only add conversions, of 48 bytes of floats.",
+        ),
     ]
     wide = left_alone(model, [], [], Objective(precision=Precision.FLOAT32))
     assert wide[0].reason == "No precision below float32 was asked for, and no other kind fits mm."
     assert left_alone(model, actions, [*refusals, *found], Objective()) == ()
+    whole = left_alone(model, [], [], Objective(), "INT8 saves no time on this chip.")
+    assert [each.reason for each in whole] == [
+        "INT8 saves no time on this chip.",
+        "Softmax has no integer kernel.",
+        "INT8 saves no time on this chip.",
+    ]
+
+
+def test_where_float_is_faster_every_layer_says_so_with_both_times() -> None:
+    model = model_of("m (float[1,8] x, float[8,4] w_fc) => (float[1,4] y) { [fc] y = MatMul (x, w_fc) }")
+    dram = Memory(kind="dram", size_bytes=1 << 30, bandwidth_gbps=2)
+    spec = spec_of({"dram": dram}, {"cpu": cpu(clock_hz=1e9, macs_per_cycle={"float32": 64, "int8": 0.1})})
+    samples = random_samples(model)
+    policy = choose(model, spec, collect_ranges(model, samples), samples, run_reference(model, samples.feeds), ROUGH)
+    best, other = policy.candidates[0], next(each for each in policy.candidates if each["integer_nodes"])
+    assert best["name"] == "float32"
+    (reason,) = [refused.reason for refused in policy.refusals if refused.nodes == ("fc",)]
+    slow, fast = f"{other['typical_ms']:.4g} ms", f"{best['typical_ms']:.4g} ms"
+    assert reason.startswith(f"INT8 saves no time on this chip: {other['name']} is predicted to take ")
+    assert (slow in reason, f"float32 {fast}." in reason) == (True, True)
