@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,10 @@ class Task(Value):
     """Address space; a framework maps several GiB and touches a part of it."""
     seconds: int = 1800
     """Computing time, and half as much again by the clock on the wall."""
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f]")
+"""Colours of a terminal, and what else is no text."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,14 @@ def free_size(draw: int, axis: int, smallest: int = 1, largest: int | None = Non
     """A size that the model leaves free: small for the first axis, which is the batch, 32 or so for others."""
     size = max(smallest, (2 if axis == 0 else 32) + draw)
     return size if largest is None else min(size, largest)
+
+
+def root_of(error: BaseException) -> str:
+    """Class and first line of what a framework's error comes from; its own classes only say at which step it was."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in _ESCAPES.sub("", str(error)).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:300] if lines else 'no more is said'}"
 
 
 def _packed(told: dict[str, object], arrays: dict[str, np.ndarray]) -> bytes:

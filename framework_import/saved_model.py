@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from framework_import.exchange import DRAWS, Converted, Draw, Task, free_size, random_array
+from framework_import.exchange import DRAWS, Converted, Draw, Task, free_size, random_array, root_of
 from metainfer_core.errors import InputError, MetaInferError, UnsupportedError
 from metainfer_core.files import read_bytes
 
@@ -53,7 +53,7 @@ def convert(task: Task) -> Converted:
         )
     except Exception as error:  # TensorFlow's classes of errors, and those of broken files
         raise InputError(
-            f"{task.path}: TensorFlow {tf.__version__} cannot read this SavedModel.", _short(error), HOW_TO_SAVE
+            f"{task.path}: TensorFlow {tf.__version__} cannot read this SavedModel.", root_of(error), HOW_TO_SAVE
         ) from error
     draws = tuple(_draw(function, task, number) for number in range(DRAWS))
     del owner  # which keeps the weights of the function alive
@@ -68,7 +68,7 @@ def convert(task: Task) -> Converted:
     except Exception as error:  # an operator that it does not know, mostly
         raise UnsupportedError(
             f"{task.path}: tf2onnx cannot bring this model to ONNX.",
-            _short(error),
+            root_of(error),
             "Replace the operator that it names, or export the model to ONNX yourself and give that.",
         ) from error
     return Converted(onnx, {name: version(name) for name in ("tensorflow-cpu", "tf2onnx")}, draws)
@@ -87,7 +87,7 @@ def _check(task: Task) -> None:
     except MetaInferError:
         raise
     except (DecodeError, ValueError) as error:
-        raise InputError(f"{task.path}: this is not a SavedModel.", _short(error), HOW_TO_SAVE) from error
+        raise InputError(f"{task.path}: this is not a SavedModel.", root_of(error), HOW_TO_SAVE) from error
     if task.signature not in graph.signature_def:
         raise InputError(
             f"{task.path}: it has no function {task.signature!r}.",
@@ -159,12 +159,7 @@ def _draw(function: Any, task: Task, number: int) -> Draw:
         raise InputError(
             f"{task.path}: the model does not run on inputs of "
             f"{', '.join(f'{name}={list(array.shape)}' for name, array in feeds.items())}.",
-            _short(error),
+            root_of(error),
             'Say which sizes it takes: --input-shape "x=[1,224,224,3]".',
         ) from error
     return Draw(feeds, tuple(given[name].numpy() for name in sorted(given)))
-
-
-def _short(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:300] if lines else 'no more is said'}"

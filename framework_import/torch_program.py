@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from framework_import.exchange import DRAWS, Converted, Draw, Task, free_size, random_array
+from framework_import.exchange import DRAWS, Converted, Draw, Task, free_size, random_array, root_of
 from framework_import.pt2_archive import UNPACKED_LIMIT_BYTES, cleaned
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.files import read_bytes
@@ -33,7 +33,7 @@ def convert(task: Task) -> Converted:
     except Exception as error:  # of the archive: PyTorch has no class of its own for it
         raise InputError(
             f"{task.path}: PyTorch {torch.__version__} cannot read this program.",
-            _short(error),
+            root_of(error),
             "Save it again with this version of PyTorch.",
         ) from error
     draws = tuple(_draw(program, task, number) for number in range(DRAWS))
@@ -43,7 +43,7 @@ def convert(task: Task) -> Converted:
     except Exception as error:  # an operator that it does not know, mostly, in classes of its own
         raise UnsupportedError(
             f"{task.path}: PyTorch's exporter cannot bring this program to ONNX.",
-            _short(error),
+            root_of(error),
             "Replace the operator that it names, or export the model to ONNX yourself and give that.",
         ) from error
     return Converted(onnx, {name: version(name) for name in ("torch", "onnxscript")}, draws)
@@ -75,7 +75,7 @@ def _draw(program: Any, task: Task, number: int) -> Draw:
     except Exception as error:  # sizes or values that the model does not take
         raise InputError(
             f"{task.path}: the program does not run on inputs of {_shapes(feeds)}.",
-            _short(error),
+            root_of(error),
             'Say which sizes it takes: --input-shape "x=[1,3,224,224]".',
         ) from error
     outputs = torch.utils._pytree.tree_leaves(given)
@@ -93,12 +93,16 @@ def _sizes(program: Any, values: dict[str, Any], names: list[str], task: Task, n
                 continue
             for each in symbol.free_symbols - sizes.keys():
                 bounds = program.range_constraints.get(each)
-                lower, upper = (int(bounds.lower), bounds.upper) if bounds is not None else (1, None)
-                largest = int(upper) if upper is not None and upper.is_finite else None
-                sizes[each] = free_size(number, axis, lower, largest)
+                lower, upper = (bounds.lower, bounds.upper) if bounds is not None else (None, None)
+                sizes[each] = free_size(number, axis, _whole(lower) or 1, _whole(upper))
                 if asked is not None and axis < len(asked) and symbol == each:
                     sizes[each] = asked[axis]
     return sizes
+
+
+def _whole(bound: Any) -> int | None:
+    """A bound as a number; None for infinity, of which there are several kinds."""
+    return int(bound) if bound is not None and bound.is_Integer else None
 
 
 def _known(extent: Any, sizes: dict[Any, int]) -> Any:
@@ -108,8 +112,3 @@ def _known(extent: Any, sizes: dict[Any, int]) -> Any:
 
 def _shapes(feeds: dict[str, np.ndarray]) -> str:
     return ", ".join(f"{name}={list(array.shape)}" for name, array in feeds.items())
-
-
-def _short(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:300] if lines else 'no more is said'}"

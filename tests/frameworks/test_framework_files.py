@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from framework_import import import_model
-from framework_import.exchange import Converted, Draw, Task, pack, unpack
+from framework_import.exchange import Converted, Draw, Task, pack, pack_error, root_of, unpack
 from framework_import.import_model import framework_of, import_from_framework, need_extra
 from framework_import.pt2_archive import cleaned
 from metainfer_core.errors import DefectError, InputError, MetaInferError, ObligationFailed, UnsupportedError
@@ -269,10 +269,16 @@ child.main(child.Task(framework="torch", path="m.pt2"))
     assert Path(tmp_path / "written").read_bytes() == b""
 
 
+def test_what_an_error_of_a_framework_comes_from_is_told():
+    error = RuntimeError("\x1b[96mThis is step 2/3\x1b[0m")
+    assert root_of(error) == "RuntimeError: This is step 2/3"
+    error.__cause__ = KeyError("aten.fancy.default")
+    assert root_of(error) == "KeyError: 'aten.fancy.default'"
+    assert root_of(ValueError()) == "ValueError: no more is said"
+
+
 @pytest.mark.parametrize("error", [InputError("a", "b", "c"), UnsupportedError("a"), DefectError("a", "b")])
 def test_an_error_comes_back_as_it_was(error):
-    from framework_import.exchange import pack_error
-
     with pytest.raises(MetaInferError) as fault:
         unpack(pack_error(error))
     assert (type(fault.value), str(fault.value)) == (type(error), str(error))
