@@ -84,6 +84,7 @@ def _widen_output(model: ir.Model, value: ir.Value, half: HalfFormat, target: ir
     for use in tuple(value.uses()):
         if use.node is not cast:
             use.node.replace_input_with(use.idx, wide)
+            _renamed(use.node, value, wide)
     model.graph.insert_after(target, cast)
     if value.is_graph_output():
         name = value.name
@@ -91,6 +92,16 @@ def _widen_output(model: ir.Model, value: ir.Value, half: HalfFormat, target: ir
         value.name = f"{name}.raw"
         wide.name = name
     _drop_unread(model, wide)
+
+
+def _renamed(quantize: ir.Node, value: ir.Value, wide: ir.Value) -> None:
+    """Codes of a tensor are from now on those of its widened form, and are called so."""
+    if quantize.op_type != "QuantizeLinear":
+        return
+    codes = quantize.outputs[0]
+    for form in (codes, *(output for reader in readers(codes) for output in reader.outputs)):
+        if str(form.name).startswith(f"{value.name}.") and not form.is_graph_output():
+            form.name = f"{wide.name}{str(form.name).removeprefix(str(value.name))}"
 
 
 def _conversion(source: ir.Value, result: ir.Value, name: str) -> ir.Node:

@@ -176,8 +176,8 @@ def test_int8_and_fp16_stand_side_by_side() -> None:
     kernels = [step.kernel for step in lower(mixed).program.steps]
     assert kernels[0] == "quantize_int8"
     assert kernels[1].endswith("_int8")
-    assert kernels[2:4] == ["dequantize_int8", "narrow_float16"]
-    assert kernels[4:] == ["relu_float16", "conv2d_float16", "widen_float16"] or kernels[-1] == "widen_float16"
+    assert kernels[2] == "widen_int8_float16"
+    assert kernels[3:] == ["relu_float16", "conv2d_float16", "widen_float16"] or kernels[-1] == "widen_float16"
 
 
 def test_what_has_no_kernel_is_refused() -> None:
