@@ -89,7 +89,7 @@ RULES: tuple[QuantityRule, ...] = (
             rf"(?:max(?:imum)?\s+)?{_CPU}\s+{_FREQUENCY}|operating frequency|{_FREQUENCY}\s+(?:of|"
             rf"for)\s+(?:the\s+)?[\w ]*?{_CPU}|basic clock (?:speed|frequency)|target frequency|(?:clusters?"
             rf"|cogs?)(?=\s*\()|"
-            rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[- ]\w+(?:\s+CPU)?|\bcores?\b|micro-?controller|"
+            rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[®™]?[- ]\w+(?:\s+CPU)?|\bcores?\b|micro-?controller|"
             r"主频"
         ),
         low=1e5,

@@ -70,6 +70,8 @@ SAID = [
     ("Thermal resistance junction-to-ambient 45 °C/W", one("thermal.resistance_ja_c_per_w", 45)),
     ("4-to-26 MHz crystal oscillator", one("clock.xtal_hz", between(4 * MHZ, 26 * MHZ))),
     ("Internal 16 MHz RC oscillator", one("clock.rc_hz", 16 * MHZ)),
+    ("Arm® Cortex®-M33 core with TrustZone, 128 MHz",
+     one("cpu.clock_hz", 128 * MHZ, "Cortex®-M33")),
     ("2 x Cortex-A35 up to 1.2 GHz",
      one("cpu.cores", 2, "Cortex-A35") | one("cpu.clock_hz", up_to(1.2 * GHZ), "Cortex-A35")),
     ("4x Arm Cortex-A53 @ 1.6GHz, 1x Arm Cortex-M7 @ 750 MHz",
