@@ -57,6 +57,7 @@ VALUES = (
     "compute_units.npu.launch_overhead_us={min: 10, typ: 50, max: 200}",
     "compute_units.npu.operators.fallback=cpu",
     "memories.dram.bandwidth_gbps=12.8",
+    "memories.npu_sram.bandwidth_gbps={min: 16, typ: 32, max: 64}",
 )
 
 
