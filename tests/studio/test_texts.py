@@ -1,3 +1,4 @@
+import importlib
 import re
 import string
 from pathlib import Path
@@ -10,15 +11,6 @@ from studio.desk_data import KEYS, WORDS
 from studio.frame import PAGES
 from studio.language import LANGUAGES, preferred_language
 from studio.texts import TEXTS, text
-from studio.texts_zh import TEXTS_ZH
-from studio.texts_zh_of_actions import TEXTS_ZH_OF_ACTIONS
-from studio.texts_zh_of_decisions import TEXTS_ZH_OF_DECISIONS
-from studio.texts_zh_of_graphs import TEXTS_ZH_OF_GRAPHS
-from studio.texts_zh_of_keeping import TEXTS_ZH_OF_KEEPING
-from studio.texts_zh_of_manuals import TEXTS_ZH_OF_MANUALS
-from studio.texts_zh_of_policies import TEXTS_ZH_OF_POLICIES
-from studio.texts_zh_of_review import TEXTS_ZH_OF_REVIEW
-from studio.texts_zh_of_signing import TEXTS_ZH_OF_SIGNING
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,9 +45,8 @@ def test_every_text_is_there_in_every_language_with_the_same_placeholders():
         assert set(words) == set(LANGUAGES), key
         assert all(each.strip() for each in words.values()), key
         assert placeholders(words["zh"]) == placeholders(words["en"]), key
-    chinese = (TEXTS_ZH, TEXTS_ZH_OF_MANUALS, TEXTS_ZH_OF_POLICIES, TEXTS_ZH_OF_DECISIONS, TEXTS_ZH_OF_GRAPHS)
-    chinese += (TEXTS_ZH_OF_KEEPING, TEXTS_ZH_OF_ACTIONS, TEXTS_ZH_OF_SIGNING)
-    chinese += (TEXTS_ZH_OF_REVIEW,)
+    modules = [importlib.import_module(f"studio.{path.stem}") for path in (ROOT / "studio").glob("texts_zh*.py")]
+    chinese = [getattr(each, each.__name__.removeprefix("studio.").upper()) for each in modules]
     assert sum(map(len, chinese)) == len(TEXTS)  # none twice, and none of a text that has gone
 
 
