@@ -218,8 +218,7 @@ def exponential(reach: float) -> Case:
 def test_exponentials_beyond_fp16_stay_float32(tmp_path):
     tried = try_case(exponential(5.0), tmp_path, wide_sums(), FP16)
     refused = tried.refusals("half_precision")
-    assert sorted(refused) == ["div", "exp", "scale", "total"]
-    assert refused["scale"] == "scale only moves values between nodes that stay float32."
+    assert sorted(refused) == ["div", "exp", "total"]  # what comes before them may have 16 bits
     assert refused["exp"].startswith("powers of exp reaches ")
     assert try_case(exponential(2.0), tmp_path, wide_sums(), FP16).refusals("half_precision") == {}
 
