@@ -141,6 +141,7 @@ def ready(page: Page) -> None:
     page.wait_for_timeout(SETTLE_MS)
     settled(page)
     page.wait_for_function("[...document.images].every((each) => each.complete)")
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE_MS)  # of a table
     expect(page.get_by_text("Drawing the page")).to_have_count(0, timeout=PATIENCE_MS)  # of a manual
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=PATIENCE_MS)  # a job reads something first
     settled(page)
