@@ -17,7 +17,7 @@ MODELS = ROOT.parent / "shared" / "models"
 CHIPS = sorted({path.stem.split("_v")[0] for path in (ROOT / "hwspecs").glob("*.yaml")})
 TOO_SMALL = {
     "silero_vad": {"p8x32a": "hub_ram", "pulp_soc": "l2", "veer_eh1": None},
-    "magika": {"i80960ka": "dram", "k210": None, "p8x32a": "hub_ram", "pulp_soc": "l2", "veer_eh1": None},
+    "magika": {"i80960ka": "dram", "p8x32a": "hub_ram", "pulp_soc": "l2", "veer_eh1": None},
 }
 """Chips whose least memory does not hold the model, with the memory that is named (None: any)."""
 
