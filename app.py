@@ -1,5 +1,5 @@
 """The studio's frame. Run it with `meta-infer studio`."""
 
-from studio.frame import frame
+from studio.server.frame import frame
 
 frame()

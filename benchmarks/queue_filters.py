@@ -15,8 +15,8 @@ import studio_pages
 
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.values import sha256
-from review_store.state import ReviewState, fold
-from studio.review_rows import Chosen, about, counts, queue, rows
+from review_store.review.state import ReviewState, fold
+from studio.review.review_rows import Chosen, about, counts, queue, rows
 
 SMALL, LARGE = 500, 5000
 FILTERS = {

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.intake import read_safely
-from hwdoc_ingest.page_filter import can_matter
-from hwdoc_ingest.pages import PdfFile
-from hwdoc_ingest.pdf_reading import candidates_of
+from hwdoc_ingest.intake.intake import read_safely
+from hwdoc_ingest.intake.pdf_reading import candidates_of
+from hwdoc_ingest.page.pages import PdfFile
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.rules import PARAMETERS
-from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.rules.page_filter import can_matter
+from hwdoc_ingest.statements.tagger import RuleTagger
 
 PAGES = 400
 FEATURES = (

@@ -19,21 +19,21 @@ from pathlib import Path
 
 from hwdoc_ingest.bert.encoder import shipped
 from hwdoc_ingest.bert.second_opinion import Second, second_opinions
-from hwdoc_ingest.bind import bind
-from hwdoc_ingest.confidence import weigh
+from hwdoc_ingest.binding.bind import bind
 from hwdoc_ingest.evaluate import read_truths
 from hwdoc_ingest.fields import FIELDS, candidate_json
-from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.ocr_spelling import mend_names
-from hwdoc_ingest.pages import Page, PdfFile
-from hwdoc_ingest.pdf_reading import document_statements, read_pages
+from hwdoc_ingest.intake.pdf_reading import document_statements, read_pages
+from hwdoc_ingest.judging.scoring import judge
+from hwdoc_ingest.ocr.ocr_spelling import mend_names
+from hwdoc_ingest.page.pages import Page, PdfFile
+from hwdoc_ingest.page.text_lines import drop_furniture
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged
-from hwdoc_ingest.scoring import judge
-from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.tagger import RuleTagger, Span
-from hwdoc_ingest.text_lines import drop_furniture
+from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
+from hwdoc_ingest.statements.statement import Statement
+from hwdoc_ingest.statements.tagger import RuleTagger, Span
+from hwdoc_ingest.sureness.confidence import weigh
 from metainfer_core.spec.draft import Candidate
 
 RULES = {rule.field: rule for rule in QUANTITY_RULES}

@@ -17,9 +17,9 @@ import time
 from multiprocessing.queues import Queue
 from pathlib import Path
 
-from review_store.check_log import check_log
-from review_store.events import Commented
-from review_store.log import EventLog
+from review_store.record.check_log import check_log
+from review_store.record.events import Commented
+from review_store.record.log import EventLog
 
 AT = "2026-11-29T12:00:00Z"
 PROCESSES, THREADS = 2, 8

@@ -26,13 +26,13 @@ from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.values import sha256
-from review_store.decide import Decision, decide
-from review_store.workspace import now
-from studio.buildable import known
-from studio.desk_messages import take
-from studio.draft_places import places
-from studio.policies import review_of, subject
-from studio.texts import text
+from review_store.review.decide import Decision, decide
+from review_store.review.workspace import now
+from studio.drafts.desk_messages import take
+from studio.drafts.draft_places import places
+from studio.files.policies import review_of, subject
+from studio.review.buildable import known
+from studio.words.texts import text
 
 ROOT = Path(__file__).parents[1]
 ACTIONS, NODES = 500, 2000
@@ -186,7 +186,7 @@ def opened(name: str) -> AppTest:
 
 
 def wait_for_jobs(page: AppTest) -> None:
-    from studio.jobs import jobs
+    from studio.background.jobs import jobs
 
     while any(job.is_open for job in jobs()) or not jobs():
         time.sleep(0.5)

@@ -37,7 +37,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: TID251
 from studio_pages import model, policy
 
 from metainfer_core.values import sha256
-from review_store.log import EventLog
+from review_store.record.log import EventLog
 
 ROOT = Path(__file__).parents[1]
 NODES = 10_000
@@ -235,8 +235,8 @@ def server(folder: Path):
 def read_the_model(folder: Path) -> None:
     """Has the model read by a job, as a press on the screen's button does, so that its neighbourhood is drawn."""
     os.environ["METAINFER_WORKSPACE"] = str(folder)
-    from studio.jobs import job
-    from studio.model_reading import read_model
+    from studio.background.jobs import job
+    from studio.model.model_reading import read_model
 
     order = read_model(folder / "chain.onnx", (), "chain", "ada")
     while job(order.id).is_open:

@@ -18,9 +18,9 @@ from unseen_sheets import HELD_OUT, pdf, sheets
 
 from hwdoc_ingest.evaluate import SURE
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.judging.scoring import judge
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.scoring import judge
 
 
 def write(folder: Path) -> None:

@@ -15,13 +15,13 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from hwdoc_ingest.calibration import Calibration, Evidence
 from hwdoc_ingest.evaluate import SURE, read_truths
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.pages import PdfFile
-from hwdoc_ingest.pdf_reading import read_pages, weighed_candidates
+from hwdoc_ingest.intake.pdf_reading import read_pages, weighed_candidates
+from hwdoc_ingest.judging.scoring import judge
+from hwdoc_ingest.page.pages import PdfFile
 from hwdoc_ingest.reading import Progress
-from hwdoc_ingest.scoring import judge
+from hwdoc_ingest.sureness.calibration import Calibration, Evidence
 from metainfer_core.cli import console
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from hwdoc_ingest.draft import draft, of_chip
+from hwdoc_ingest.drafting.draft import draft, of_chip
+from hwdoc_ingest.drafting.growing_draft import GrowingDraft
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.growing_draft import GrowingDraft
-from hwdoc_ingest.read_many import read_many
+from hwdoc_ingest.intake.read_many import read_many
 from hwdoc_ingest.reading import Reading
 from metainfer_core.cli import console
 from metainfer_core.cli.streams import tell

@@ -16,11 +16,12 @@ from typing import Annotated, Any
 import typer
 
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.intake import pages_safely
-from hwdoc_ingest.marked_boxes import holds, words_in
-from hwdoc_ingest.read_many import read_many
+from hwdoc_ingest.intake.document_pages import words_in
+from hwdoc_ingest.intake.intake import pages_safely
+from hwdoc_ingest.intake.read_many import read_many
+from hwdoc_ingest.judging.marked_boxes import holds
+from hwdoc_ingest.judging.scoring import BOUNDS, Plain, judge
 from hwdoc_ingest.reading import Progress, Reading
-from hwdoc_ingest.scoring import BOUNDS, Plain, judge
 from metainfer_core.cli import console
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import read_bytes

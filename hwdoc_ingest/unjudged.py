@@ -19,10 +19,10 @@ from PIL import ImageDraw, ImageFont
 
 from hwdoc_ingest.evaluate import read_truths
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.page_image import render_page
-from hwdoc_ingest.read_many import read_many
+from hwdoc_ingest.intake.read_many import read_many
+from hwdoc_ingest.judging.scoring import Plain, agrees, judge
+from hwdoc_ingest.ocr.page_image import render_page
 from hwdoc_ingest.reading import Reading
-from hwdoc_ingest.scoring import Plain, agrees, judge
 from metainfer_core.cli import console
 from metainfer_core.files import MEBIBYTE, read_bytes, write_bytes
 from metainfer_core.values import canonical_json

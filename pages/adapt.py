@@ -8,19 +8,19 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
-from studio.address import text_to_address
-from studio.choices import choose_file, choose_spec
-from studio.job_view import job_list
-from studio.jobs import Job, Order, jobs, start
-from studio.markup import draw, draw_style, next_step
-from studio.plain_words import error_words
-from studio.policies import SpecChoice, subject
-from studio.proposals import draw_proposals
-from studio.retrained import draw_take_over
-from studio.sample_shapes import suggested_shapes
-from studio.session import person
-from studio.texts import text
-from studio.workspace import files_of, folder_for, workspace_folder
+from studio.background.job_view import job_list
+from studio.background.jobs import Job, Order, jobs, start
+from studio.files.policies import SpecChoice, subject
+from studio.files.sample_shapes import suggested_shapes
+from studio.files.workspace import files_of, folder_for, workspace_folder
+from studio.review.proposals import draw_proposals
+from studio.review.retrained import draw_take_over
+from studio.session.address import text_to_address
+from studio.session.choices import choose_file, choose_spec
+from studio.session.session import person
+from studio.words.markup import draw, draw_style, next_step
+from studio.words.plain_words import error_words
+from studio.words.texts import text
 
 BUDGETS_DB = (10, 15, 20, 25, 30, 35, 40, 50)
 SEARCH_MODES = ("balanced", "latency", "energy")

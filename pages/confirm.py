@@ -10,23 +10,23 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.spec.draft import SpecDraft
-from studio.choices import say_if_lost
-from studio.confirm_desk import confirm_desk
-from studio.core_words import core_words
-from studio.decision_log import read_log
-from studio.desk_data import View, desk_data
-from studio.desk_messages import take
-from studio.draft_places import digest_of, draft_in, places
-from studio.draft_state import standing
-from studio.frame import is_page
-from studio.growing import Growing, growing_drafts
-from studio.job_view import progress_sentence
-from studio.markup import next_step
-from studio.plain_words import error_words, plain_words
-from studio.save_spec import Saved, next_version, save_version, versions_of
-from studio.session import person
-from studio.texts import text
-from studio.workspace import files_of, workspace_folder
+from studio.background.job_view import progress_sentence
+from studio.drafts.confirm_desk import confirm_desk
+from studio.drafts.decision_log import read_log
+from studio.drafts.desk_data import View, desk_data
+from studio.drafts.desk_messages import take
+from studio.drafts.draft_places import digest_of, draft_in, places
+from studio.drafts.draft_state import standing
+from studio.drafts.growing import Growing, growing_drafts
+from studio.drafts.save_spec import Saved, next_version, save_version, versions_of
+from studio.files.workspace import files_of, workspace_folder
+from studio.server.frame import is_page
+from studio.session.choices import say_if_lost
+from studio.session.session import person
+from studio.words.core_words import core_words
+from studio.words.markup import next_step
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 DESK = "desk"
 LOOKS_EVERY_SECONDS = 2.0  # while a draft is still being read

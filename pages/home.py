@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from studio.background.job_view import job_list
 from studio.cli import lay_out_sample
-from studio.frame import is_page
-from studio.job_view import job_list
-from studio.lost import LOST
-from studio.plain_words import error_words, plain_words
-from studio.station import NAMES, Station
-from studio.stations import Row, rows
-from studio.texts import text
-from studio.uploads import take_in_spec
-from studio.workspace import files_of, workspace_folder
+from studio.files.workspace import files_of, workspace_folder
+from studio.home.station import NAMES, Station
+from studio.home.stations import Row, rows
+from studio.manuals.uploads import take_in_spec
+from studio.server.frame import is_page
+from studio.server.lost import LOST
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 SHOWN_ROWS = 25
 ICONS = {

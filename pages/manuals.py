@@ -8,16 +8,13 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
-from studio.corrections import all_corrections, export_corrections
-from studio.frame import is_page
-from studio.growing import growing_drafts
-from studio.job_view import EVERY, job_list
-from studio.manual_keeping import draw_keeping
-from studio.plain_words import error_words, plain_words
-from studio.session import person
-from studio.texts import text
-from studio.unread import discard_unread, read_again, unread_manuals, unread_uploads
-from studio.uploads import (
+from studio.background.job_view import EVERY, job_list
+from studio.drafts.corrections import all_corrections, export_corrections
+from studio.drafts.growing import growing_drafts
+from studio.files.workspace import WorkspaceFile, workspace_files
+from studio.manuals.manual_keeping import draw_keeping
+from studio.manuals.unread import discard_unread, read_again, unread_manuals, unread_uploads
+from studio.manuals.uploads import (
     ENDINGS,
     UPLOAD_LIMIT_MEGABYTES,
     check_upload,
@@ -26,7 +23,10 @@ from studio.uploads import (
     read_into_draft,
     take_in,
 )
-from studio.workspace import WorkspaceFile, workspace_files
+from studio.server.frame import is_page
+from studio.session.session import person
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 OFFERED = [*ENDINGS, "application/pdf"]
 """What the browser offers to choose. With a media type in it Streamlit leaves the names to us: it would break the page
@@ -172,7 +172,7 @@ def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
     if not drafts:
         st.caption(text("manuals_no_drafts" if has_manuals else "manuals_nothing"))
         return
-    from studio.draft_summary import summary
+    from studio.drafts.draft_summary import summary
 
     with st.container(border=True, key="drafts"):
         widths = (3, 3, 1, 1, 1, 1.5)

@@ -11,26 +11,26 @@ import streamlit as st
 from metainfer_core.actions.units import unit_for
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
-from studio.address import text_from_address, text_to_address
-from studio.choices import choose_file, choose_spec, short_reference
-from studio.graph_drawing import readers_of
-from studio.graph_tab import draw_graph_tab
-from studio.job_view import job_list
-from studio.jobs import Job
-from studio.markup import draw, draw_style, next_step
-from studio.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
-from studio.neighbours import draw_neighbourhood
-from studio.netron_tab import draw_netron_tab
-from studio.node_table import ORDERS, node_table
-from studio.pictures_tab import draw_pictures_tab
-from studio.plain_words import error_words, plain_words
-from studio.policies import SpecChoice
-from studio.roofline_chart import roofline_chart, roofs
-from studio.sample_shapes import suggested_shapes
-from studio.session import person
-from studio.texts import text
-from studio.uploads import keep_upload
-from studio.workspace import Kind, files_of, folder_for, workspace_folder
+from studio.background.job_view import job_list
+from studio.background.jobs import Job
+from studio.files.policies import SpecChoice
+from studio.files.sample_shapes import suggested_shapes
+from studio.files.workspace import Kind, files_of, folder_for, workspace_folder
+from studio.graph.graph_tab import draw_graph_tab
+from studio.manuals.uploads import keep_upload
+from studio.model.graph_drawing import readers_of
+from studio.model.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
+from studio.model.neighbours import draw_neighbourhood
+from studio.model.netron_tab import draw_netron_tab
+from studio.model.node_table import ORDERS, node_table
+from studio.model.roofline_chart import roofline_chart, roofs
+from studio.pictures.pictures_tab import draw_pictures_tab
+from studio.session.address import text_from_address, text_to_address
+from studio.session.choices import choose_file, choose_spec, short_reference
+from studio.session.session import person
+from studio.words.markup import draw, draw_style, next_step
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 OPERATOR_PIXELS = 140
 FOLDERS: dict[str, Kind] = {"onnx": "model", "npz": "data"}

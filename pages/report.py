@@ -11,14 +11,14 @@ from metainfer_core.explain.memory_picture import memory_picture
 from metainfer_core.explain.report_page import report_html
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.verify.report import BuildReport, Layer
-from studio.choices import choose_file
-from studio.documents import file_digest
-from studio.file_cache import kept_by_file
-from studio.markup import draw, draw_style
-from studio.missing_values import told_plainly
-from studio.picture import draw_picture
-from studio.plain_words import plain_words
-from studio.texts import text
+from studio.drafts.missing_values import told_plainly
+from studio.files.documents import file_digest
+from studio.files.file_cache import kept_by_file
+from studio.model.picture import draw_picture
+from studio.session.choices import choose_file
+from studio.words.markup import draw, draw_style
+from studio.words.plain_words import plain_words
+from studio.words.texts import text
 
 REPORT_LIMIT = 256 * MEBIBYTE
 

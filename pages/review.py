@@ -9,32 +9,32 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from metainfer_core.bundle.review_rules import risk_level
-from review_store.state import ReviewState
-from studio.action_card import draw_card
-from studio.action_words import kind_words
-from studio.address import many_from_address, many_to_address, text_from_address, text_to_address
-from studio.buildable import asked, draw_checked, known
-from studio.bulk import draw_bulk
-from studio.choices import choose_subject, review_or_why_not, say_if_lost
-from studio.decisions import FORMS, take
-from studio.earlier_revision import asked_revision, draw_earlier
-from studio.graph_tab import link_to_graph
-from studio.job_view import job_list
-from studio.marks import STATE_SHAPES, risk_mark, state_mark
-from studio.markup import draw, draw_style, next_step
-from studio.model_reading import KIND, newest_job, read_model, reading
-from studio.neighbours import draw_neighbourhood
-from studio.policies import Review, Subject, bound_shapes, review_of
-from studio.record_view import draw_faults, draw_record
-from studio.retrained import draw_carry
-from studio.review_page import draw_page_button
-from studio.review_queue import Desk, draw_queue, selected
-from studio.review_rows import RISKS, Chosen, about, counts, next_open, queue, rows
-from studio.session import person
-from studio.texts import text
-from studio.typed import read_typed
-from studio.verdict_panel import draw_verdict
-from studio.workspace import workspace_folder
+from review_store.review.state import ReviewState
+from studio.background.job_view import job_list
+from studio.files.policies import Review, Subject, bound_shapes, review_of
+from studio.files.typed import read_typed
+from studio.files.workspace import workspace_folder
+from studio.graph.graph_tab import link_to_graph
+from studio.model.model_reading import KIND, newest_job, read_model, reading
+from studio.model.neighbours import draw_neighbourhood
+from studio.review.action_card import draw_card
+from studio.review.buildable import asked, draw_checked, known
+from studio.review.bulk import draw_bulk
+from studio.review.decisions import FORMS, take
+from studio.review.earlier_revision import asked_revision, draw_earlier
+from studio.review.record_view import draw_faults, draw_record
+from studio.review.retrained import draw_carry
+from studio.review.review_page import draw_page_button
+from studio.review.review_queue import Desk, draw_queue, selected
+from studio.review.review_rows import RISKS, Chosen, about, counts, next_open, queue, rows
+from studio.review.verdict_panel import draw_verdict
+from studio.session.address import many_from_address, many_to_address, text_from_address, text_to_address
+from studio.session.choices import choose_subject, review_or_why_not, say_if_lost
+from studio.session.session import person
+from studio.words.action_words import kind_words
+from studio.words.marks import STATE_SHAPES, risk_mark, state_mark
+from studio.words.markup import draw, draw_style, next_step
+from studio.words.texts import text
 
 
 def main() -> None:

@@ -13,17 +13,16 @@ from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE
 from metainfer_core.policy.ruleset import ruleset_digest
-from studio.action_words import kind_words
-from studio.buildable import Checked, asked, draw_checked
-from studio.choices import choose_subject, review_or_why_not
-from studio.demo_mode import demo_mode
-from studio.dropped_file import what_it_is
-from studio.markup import draw, draw_style, next_step
-from studio.override_effect import effect_words
-from studio.plain_words import error_words, plain_words
-from studio.policies import Review, Subject, reviewed
-from studio.session import person
-from studio.sign_bundles import (
+from studio.files.policies import Review, Subject, reviewed
+from studio.files.workspace import folder_for, workspace_folder
+from studio.manuals.uploads import keep_beside
+from studio.review.buildable import Checked, asked, draw_checked
+from studio.review.override_effect import effect_words
+from studio.session.choices import choose_subject, review_or_why_not
+from studio.session.demo_mode import demo_mode
+from studio.session.session import person
+from studio.sign.dropped_file import what_it_is
+from studio.sign.sign_bundles import (
     SignedFile,
     checked_bundles,
     compiling,
@@ -31,8 +30,8 @@ from studio.sign_bundles import (
     draw_compile,
     draw_report_link,
 )
-from studio.sign_demo import draw_demo, signs_here
-from studio.signing_view import (
+from studio.sign.sign_demo import draw_demo, signs_here
+from studio.sign.signing_view import (
     approvals_by_person,
     blocking,
     bundle_to_write,
@@ -43,9 +42,10 @@ from studio.signing_view import (
     signer_of,
     written_elsewhere,
 )
-from studio.texts import text
-from studio.uploads import keep_beside
-from studio.workspace import folder_for, workspace_folder
+from studio.words.action_words import kind_words
+from studio.words.markup import draw, draw_style, next_step
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 LOOKS_EVERY_SECONDS = 2.0
 

@@ -9,15 +9,7 @@ import streamlit as st
 
 from metainfer_core.actions.catalog import kind
 from metainfer_core.spec.diff import Change, diff
-from studio.action_words import kind_words
-from studio.chip_drawing import chip_drawing
-from studio.choices import say_if_lost
-from studio.core_words import core_term, core_words
-from studio.crops import crop_of, source_is_purged
-from studio.markup import draw, draw_style
-from studio.picture import draw_picture
-from studio.plain_words import error_words, plain_words
-from studio.spec_library import (
+from studio.manuals.spec_library import (
     Field,
     Shelved,
     affected,
@@ -32,7 +24,15 @@ from studio.spec_library import (
     unreadable,
     uses,
 )
-from studio.texts import text
+from studio.model.chip_drawing import chip_drawing
+from studio.model.picture import draw_picture
+from studio.pages.crops import crop_of, source_is_purged
+from studio.session.choices import say_if_lost
+from studio.words.action_words import kind_words
+from studio.words.core_words import core_term, core_words
+from studio.words.markup import draw, draw_style
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
 
 SEVERITY = {"error": ":material/error:", "warning": ":material/warning:", "note": ":material/info:"}
 TABLE_HEIGHT = 460

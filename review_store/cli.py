@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from review_store import keys_commands, review_commands, signing_commands, workspace_commands
+from review_store.commands import keys_commands, review_commands, signing_commands, workspace_commands
 
 
 def commands(app: typer.Typer) -> None:

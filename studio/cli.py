@@ -14,16 +14,16 @@ from hwdoc_ingest.sample.command import sample_files
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
-from review_store.demo import refuse_demo
-from review_store.workspace import trust_path
-from studio.demo_mode import set_demo_mode
-from studio.replicas import WORKERS, announce, warnings
-from studio.uploads import UPLOAD_LIMIT_MEGABYTES
-from studio.window import browser, show
-from studio.workspace import choose_workspace
+from review_store.review.workspace import trust_path
+from review_store.signing.demo import refuse_demo
+from studio.files.workspace import choose_workspace
+from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES
+from studio.server.replicas import WORKERS, announce, warnings
+from studio.server.window import browser, show
+from studio.session.demo_mode import set_demo_mode
 
-SERVER = Path(__file__).with_name("server.py")
-APP = SERVER.parents[1] / "app.py"
+SERVER = Path(__file__).parent / "server" / "server.py"
+APP = SERVER.parents[2] / "app.py"
 
 
 def commands(app: typer.Typer) -> None:

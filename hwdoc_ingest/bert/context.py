@@ -21,7 +21,7 @@ CLS, SEP = "[CLS]", "[SEP]"
 
 
 class HeadedCell(Protocol):
-    """A cell of a row: see `hwdoc_ingest.statement.Cell`."""
+    """A cell of a row: see `hwdoc_ingest.statements.statement.Cell`."""
 
     @property
     def header(self) -> str:

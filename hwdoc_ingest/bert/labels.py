@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from hwdoc_ingest.tagger import Role
+from hwdoc_ingest.statements.tagger import Role
 
 NOTHING = "O"
 """A word that plays no role."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from hwdoc_ingest.bert.encoder import Encoder, Opinion
 from hwdoc_ingest.bert.labels import NO_FIELD, ROLES, Kind
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.marked_boxes import holds
-from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.tagger import Span
+from hwdoc_ingest.judging.marked_boxes import holds
+from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
+from hwdoc_ingest.statements.statement import Statement
+from hwdoc_ingest.statements.tagger import Span
 from metainfer_core.spec.draft import Candidate
 
 BOUNDS = ("min", "typ", "max")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _NPU = words(
     r"\b(?:micro)?NPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hwdoc_ingest.fields import address
-from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.rules.rule import Found, Tagged, words
-from hwdoc_ingest.statement import Cell
+from hwdoc_ingest.statements.number_phrases import find_amounts
+from hwdoc_ingest.statements.statement import Cell
 
 ADDRESS = (
     r"(?:0[xX][\dA-Fa-f]{4}[ _.'][\dA-Fa-f]{4}(?:[ _.'][\dA-Fa-f]{4}){0,2}(?![\w.])|0[xX][\dA-Fa-f]{4,16}"

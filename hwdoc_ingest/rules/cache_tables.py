@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.rules.rule import Found, Tagged, words
-from hwdoc_ingest.statement import Cell
+from hwdoc_ingest.statements.number_phrases import find_amounts
+from hwdoc_ingest.statements.statement import Cell
 
 _CACHES = (
     (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.qualities import QUALITIES
 from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, clause, is_long, words
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
 _KBYTES = r"\d{1,4}[ -]?K(?:i?B|-?bytes?)"

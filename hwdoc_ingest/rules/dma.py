@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _DMA = words(r"DMA")
 _HEADING_DMA = re.compile(r"DMA", re.IGNORECASE)

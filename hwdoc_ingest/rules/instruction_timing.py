@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.number_phrases import NUMBER_WORDS
 from hwdoc_ingest.rules.rule import Found, Tagged
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _N = r"(?P<count>\d{1,2}|" + "|".join(word for word in NUMBER_WORDS if word.isascii()) + r")"
 _ISSUED = re.compile(

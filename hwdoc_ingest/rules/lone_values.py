@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.number_phrases import Amount
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import ACCELERATOR, CPU_NAME, Found, Tagged, words
+from hwdoc_ingest.statements.number_phrases import Amount
 
 _AROUND = re.compile(
     r"(?:\b(?:it|the core|the processor|device|can|may|be|runs?|running|clocked|operat\w+|works?|clock|frequency|speed"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from hwdoc_ingest.number_phrases import Amount, find_amounts
-from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.tagger import Role, Span
+from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
+from hwdoc_ingest.statements.statement import Statement
+from hwdoc_ingest.statements.tagger import Role, Span
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hwdoc_ingest.bert.labels import NO_FIELD
 from hwdoc_ingest.bert.second_opinion import is_same_but_unit
-from hwdoc_ingest.number_phrases import Amount, find_amounts
+from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
 from hwdoc_ingest.train.example import Example, Mark
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes

@@ -22,6 +22,9 @@ def files_made(code, home):
     return [path for path in home.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("module", ["metainfer_core.verify.reference", "hwdoc_ingest.ocr", "hwdoc_ingest.bert.encoder"])
+MODULES = ["metainfer_core.verify.reference", "hwdoc_ingest.ocr.ocr", "hwdoc_ingest.bert.encoder"]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_a_session_leaves_no_trace_at_home(module, tmp_path):
     assert files_made(RUN.format(module=module), tmp_path) == []

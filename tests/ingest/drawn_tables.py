@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.pages import PdfFile
-from hwdoc_ingest.statement import Statement
-from hwdoc_ingest.tables import PathAt, read_tables
+from hwdoc_ingest.layout.tables import PathAt, read_tables
+from hwdoc_ingest.page.pages import PdfFile
+from hwdoc_ingest.statements.statement import Statement
 
 FONT = "Helvetica"
 PAD = 4

@@ -1,13 +1,13 @@
 """What is read out of one phrase, for tests of how data sheets speak, in English or Chinese."""
 
-from hwdoc_ingest.bind import bind
-from hwdoc_ingest.chinese_terms import CHINESE, in_english, sentences
-from hwdoc_ingest.confidence import LEAST
-from hwdoc_ingest.pages import PLAIN, Word
+from hwdoc_ingest.binding.bind import bind
+from hwdoc_ingest.page.pages import PLAIN, Word
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import sentence
-from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.statements.chinese_terms import CHINESE, in_english, sentences
+from hwdoc_ingest.statements.statement import sentence
+from hwdoc_ingest.statements.tagger import RuleTagger
+from hwdoc_ingest.sureness.confidence import LEAST
 
 TAGGER = RuleTagger(PARAMETERS)
 

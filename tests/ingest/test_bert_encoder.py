@@ -8,9 +8,9 @@ from hwdoc_ingest.bert.encoder import shipped
 from hwdoc_ingest.bert.labels import KINDS, ROLE_LABELS
 from hwdoc_ingest.bert.second_opinion import is_same_but_unit, second_opinions
 from hwdoc_ingest.fields import FIELDS
-from hwdoc_ingest.number_phrases import find_amounts
 from hwdoc_ingest.rules import QUANTITY_RULES
-from hwdoc_ingest.statement import Statement
+from hwdoc_ingest.statements.number_phrases import find_amounts
+from hwdoc_ingest.statements.statement import Statement
 from metainfer_core.spec.draft import Candidate
 
 RULES = {rule.field: rule for rule in QUANTITY_RULES}

@@ -2,13 +2,13 @@
 
 import pytest
 
-from hwdoc_ingest.bind import bind
-from hwdoc_ingest.pages import Word
+from hwdoc_ingest.binding.bind import bind
+from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.both_sides import find
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import sentence
-from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.statements.statement import sentence
+from hwdoc_ingest.statements.tagger import RuleTagger
 
 KB = 1024
 

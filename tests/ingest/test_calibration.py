@@ -8,16 +8,16 @@ import pytest
 import yaml
 from reportlab.pdfgen.canvas import Canvas
 
+from hwdoc_ingest.binding.witnesses import reads_the_same
 from hwdoc_ingest.calibrate import Judged, command, fit, judged, left_out, reliability
-from hwdoc_ingest.calibration import Calibration, Evidence, gather, shipped
-from hwdoc_ingest.confidence import Weighed
-from hwdoc_ingest.pages import Word
+from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.rules import PARAMETERS
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import sentence
-from hwdoc_ingest.tagger import RuleTagger
-from hwdoc_ingest.witnesses import reads_the_same
+from hwdoc_ingest.statements.statement import sentence
+from hwdoc_ingest.statements.tagger import RuleTagger
+from hwdoc_ingest.sureness.calibration import Calibration, Evidence, gather, shipped
+from hwdoc_ingest.sureness.confidence import Weighed
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import Candidate
 

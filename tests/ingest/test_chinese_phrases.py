@@ -4,13 +4,13 @@ import pytest
 from chinese_sheet import chinese, chinese_brief
 from phrase_reading import between, candidates, one, read, spoken, up_to
 
-from hwdoc_ingest.chinese_terms import english, in_english, sentences
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.pages import Word
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.judging.scoring import judge
+from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.scoring import judge
-from hwdoc_ingest.statement import RowCell, row
+from hwdoc_ingest.statements.chinese_terms import english, in_english, sentences
+from hwdoc_ingest.statements.statement import RowCell, row
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
 L1I, L1D, L2 = (f"cpu.{level}_cache" for level in ("l1i", "l1d", "l2"))

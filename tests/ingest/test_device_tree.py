@@ -2,9 +2,9 @@ import struct
 
 import pytest
 
-from hwdoc_ingest.device_tree import read_device_tree, read_device_tree_blob
-from hwdoc_ingest.device_tree_source import parse_source
-from hwdoc_ingest.read_document import read_document
+from hwdoc_ingest.device_trees.device_tree import read_device_tree, read_device_tree_blob
+from hwdoc_ingest.device_trees.device_tree_source import parse_source
+from hwdoc_ingest.intake.read_document import read_document
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
 

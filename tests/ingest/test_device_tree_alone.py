@@ -2,7 +2,7 @@
 
 import pytest
 
-from hwdoc_ingest.device_tree import read_device_tree
+from hwdoc_ingest.device_trees.device_tree import read_device_tree
 from hwdoc_ingest.reading import no_progress
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from hwdoc_ingest.draft import draft, merge, source_keys
+from hwdoc_ingest.drafting.draft import draft, merge, source_keys
 from hwdoc_ingest.fields import FIELDS, address, candidate_json
 from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import DefectError

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hwdoc_ingest.decisions import decisions, kind_of, rank
-from hwdoc_ingest.draft import draft
+from hwdoc_ingest.drafting.decisions import decisions, kind_of, rank
+from hwdoc_ingest.drafting.draft import draft
 from hwdoc_ingest.reading import Reading
 from metainfer_core.spec.draft import Candidate, DraftSource
 

@@ -18,7 +18,7 @@ from reportlab.pdfgen.canvas import Canvas
 from test_intake_pdf import one_page, pdf
 from test_ocr_scans import picture
 
-from hwdoc_ingest.intake import Limits, read_safely
+from hwdoc_ingest.intake.intake import Limits, read_safely
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
 

@@ -6,7 +6,7 @@ import random
 import pytest
 from drawn_tables import Cell, Sheet, read_cells, statements_of
 
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 
 HEADER = ("Parameter", "Conditions", "Min", "Typ", "Max", "Unit")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hwdoc_ingest.number_phrases import find_amounts
+from hwdoc_ingest.statements.number_phrases import find_amounts
 from metainfer_core.spec.quantities import UNITS, parse_quantity, unit
 
 K, M, G = 1 << 10, 1 << 20, 1 << 30

@@ -3,8 +3,8 @@
 import pytest
 from unseen_sheets import Block, Sheet, pdf
 
-from hwdoc_ingest.ocr_pages import read_page
-from hwdoc_ingest.pages import PdfFile, plain_text
+from hwdoc_ingest.ocr.ocr_pages import read_page
+from hwdoc_ingest.page.pages import PdfFile, plain_text
 
 LINES = ("16 KB instruction cache and 8 KB data cache", "Supply voltage 3.3 V", "Operating temperature -40 to 85 °C")
 

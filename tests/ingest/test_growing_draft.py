@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from hwdoc_ingest.growing_draft import GrowingDraft
+from hwdoc_ingest.drafting.growing_draft import GrowingDraft
 from hwdoc_ingest.reading import Reading
 from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
 

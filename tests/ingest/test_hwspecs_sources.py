@@ -9,8 +9,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from hwdoc_ingest.ocr_pages import read_page
-from hwdoc_ingest.pages import PdfFile, Word
+from hwdoc_ingest.ocr.ocr_pages import read_page
+from hwdoc_ingest.page.pages import PdfFile, Word
 from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
 from metainfer_core.spec.yaml_file import read_spec
 

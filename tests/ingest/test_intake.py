@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hwdoc_ingest.intake import Limits, read_safely
-from hwdoc_ingest.read_document import kind_of
+from hwdoc_ingest.intake.intake import Limits, read_safely
+from hwdoc_ingest.intake.read_document import kind_of
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError, MetaInferError
 
@@ -164,8 +164,8 @@ CALLS = {
 def status_of_call(call, port, limited):
     """0 when a process, limited as a reader is or not, reaches a server on this machine."""
     limit = "limit_process(Limits());" if limited else ""
-    begin = f"import ctypes, socket, struct, sys; from hwdoc_ingest.intake_child import limit_process; {limit}"
-    code = f"from hwdoc_ingest.intake import Limits; {begin} {CALLS[call].format(port=port)}"
+    begin = f"import ctypes, socket, struct, sys; from hwdoc_ingest.intake.intake_child import limit_process; {limit}"
+    code = f"from hwdoc_ingest.intake.intake import Limits; {begin} {CALLS[call].format(port=port)}"
     return subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, timeout=60).returncode
 
 

@@ -6,7 +6,7 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.intake import Limits, read_safely
+from hwdoc_ingest.intake.intake import Limits, read_safely
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
 

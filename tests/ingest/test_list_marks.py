@@ -7,12 +7,12 @@ import io
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.drawn_bullets import mark_items
-from hwdoc_ingest.line_breaks import broken_off, keeps_hyphen
-from hwdoc_ingest.pages import Page, Word
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.page.drawn_bullets import mark_items
+from hwdoc_ingest.page.line_breaks import broken_off, keeps_hyphen
+from hwdoc_ingest.page.pages import Page, Word
+from hwdoc_ingest.page.text_lines import join_words
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.text_lines import join_words
 
 ITEMS = ("Dual-core Cortex-A7 up to 1.2 GHz", "512 KB SRAM", "64 KB boot ROM", "0.5 TOPS NPU")
 

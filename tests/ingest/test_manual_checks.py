@@ -10,9 +10,9 @@ import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.intake import read_safely
-from hwdoc_ingest.manual_checks import check_against
-from hwdoc_ingest.manual_values import agree, verdict
+from hwdoc_ingest.checking.manual_checks import check_against
+from hwdoc_ingest.checking.manual_values import agree, verdict
+from hwdoc_ingest.intake.intake import read_safely
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.cli import validator
 from metainfer_core.errors import InputError

@@ -6,11 +6,11 @@ import json
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.confidence import weigh
-from hwdoc_ingest.document_pages import PageWords
 from hwdoc_ingest.evaluate import BoxCheck, evaluate
-from hwdoc_ingest.marked_boxes import holds, words_in
+from hwdoc_ingest.intake.document_pages import PageWords, words_in
+from hwdoc_ingest.judging.marked_boxes import holds
 from hwdoc_ingest.reading import no_progress
+from hwdoc_ingest.sureness.confidence import weigh
 from metainfer_core.spec.draft import Candidate
 
 PAGE = PageWords(

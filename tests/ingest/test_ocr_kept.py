@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from hwdoc_ingest.ocr import SeenWord
-from hwdoc_ingest.ocr_kept import FOLDER_VARIABLE, KeptOcr, kept
+from hwdoc_ingest.ocr.ocr import SeenWord
+from hwdoc_ingest.ocr.ocr_kept import FOLDER_VARIABLE, KeptOcr, kept
 
 WORDS = (
     SeenWord("32KB", ((0.5, 1.0), (9.25, 1.0), (9.25, 4.0), (0.5, 4.0)), 0.875),

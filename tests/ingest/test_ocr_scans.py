@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.ocr import default_engine
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.ocr.ocr import default_engine
 from hwdoc_ingest.reading import no_progress
 
 LINES = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hwdoc_ingest.ocr_spaces import SPACE, keep_apart, mend_spaces
-from hwdoc_ingest.pages import Page, Word
-from hwdoc_ingest.text_lines import join_words
+from hwdoc_ingest.ocr.ocr_spaces import SPACE, keep_apart, mend_spaces
+from hwdoc_ingest.page.pages import Page, Word
+from hwdoc_ingest.page.text_lines import join_words
 
 
 def page(text, by_ocr=True):

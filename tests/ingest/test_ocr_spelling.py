@@ -2,8 +2,8 @@
 
 import pytest
 
-from hwdoc_ingest.ocr_spelling import DOUBTED, MENDED, mend_quantities
-from hwdoc_ingest.pages import Word
+from hwdoc_ingest.ocr.ocr_spelling import DOUBTED, MENDED, mend_quantities
+from hwdoc_ingest.page.pages import Word
 
 
 def words(text):

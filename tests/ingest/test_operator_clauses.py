@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hwdoc_ingest.operator_clauses import read_text
-from hwdoc_ingest.operator_names import operators_of
-from hwdoc_ingest.operator_subjects import Context
+from hwdoc_ingest.operators.operator_clauses import read_text
+from hwdoc_ingest.operators.operator_names import operators_of
+from hwdoc_ingest.operators.operator_subjects import Context
 
 FREE = Context()
 KERNEL = Context(about=("kernel",), bare=True)

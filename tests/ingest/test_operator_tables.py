@@ -10,10 +10,10 @@ import pytest
 from operator_pages import drawn_table, outline, plain_table
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.draft import draft, of_chip
-from hwdoc_ingest.operator_tables import read_operator_tables
-from hwdoc_ingest.pages import Page, PdfFile
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.drafting.draft import draft, of_chip
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.operators.operator_tables import read_operator_tables
+from hwdoc_ingest.page.pages import Page, PdfFile
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.decisions import Decisions

@@ -7,10 +7,10 @@ import io
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.page_filter import can_matter
-from hwdoc_ingest.pages import PdfFile, Word
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.page.pages import PdfFile, Word
 from hwdoc_ingest.reading import no_progress
+from hwdoc_ingest.rules.page_filter import can_matter
 
 
 def words(text: str) -> list[Word]:

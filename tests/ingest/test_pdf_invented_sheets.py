@@ -4,9 +4,9 @@ import pytest
 from invented_sheets import SHEETS
 
 from hwdoc_ingest.fields import candidate_json
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.judging.scoring import judge
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.scoring import judge
 
 
 @pytest.fixture(scope="module", params=sorted(SHEETS))

@@ -2,7 +2,7 @@
 
 from invented_sheets import Paper
 
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hwdoc_ingest.number_phrases import find_amounts
+from hwdoc_ingest.statements.number_phrases import find_amounts
 
 
 def phrases(text):

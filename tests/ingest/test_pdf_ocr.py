@@ -9,12 +9,12 @@ from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.ocr import SeenWord, default_engine, skew
-from hwdoc_ingest.ocr_pages import as_shown, read_page, turned
-from hwdoc_ingest.ocr_spelling import mend_names
-from hwdoc_ingest.page_image import render_page
-from hwdoc_ingest.pages import Page, PdfFile, Word
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.ocr.ocr import SeenWord, default_engine, skew
+from hwdoc_ingest.ocr.ocr_pages import as_shown, read_page, turned
+from hwdoc_ingest.ocr.ocr_spelling import mend_names
+from hwdoc_ingest.ocr.page_image import render_page
+from hwdoc_ingest.page.pages import Page, PdfFile, Word
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.errors import InputError
 

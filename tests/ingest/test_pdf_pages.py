@@ -6,8 +6,8 @@ import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.pages import PdfFile
-from hwdoc_ingest.text_lines import drop_furniture, text_lines
+from hwdoc_ingest.page.pages import PdfFile
+from hwdoc_ingest.page.text_lines import drop_furniture, text_lines
 from metainfer_core.errors import InputError
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from hwdoc_ingest.bind import bind
-from hwdoc_ingest.confidence import LEAST
-from hwdoc_ingest.pages import Word
+from hwdoc_ingest.binding.bind import bind
+from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import RowCell, row, sentence
-from hwdoc_ingest.tagger import RuleTagger
+from hwdoc_ingest.statements.statement import RowCell, row, sentence
+from hwdoc_ingest.statements.tagger import RuleTagger
+from hwdoc_ingest.sureness.confidence import LEAST
 
 KB, MB, GB, MHZ, GHZ = 1 << 10, 1 << 20, 1 << 30, 1e6, 1e9
 TAGGER = RuleTagger(PARAMETERS)

@@ -6,7 +6,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.fields import FIELDS
-from hwdoc_ingest.pdf_reading import read_pdf, read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf, read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 
 

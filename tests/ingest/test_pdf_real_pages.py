@@ -6,7 +6,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 
 DOCS = Path(__file__).parents[2] / ".." / "shared" / "corpus" / "dev" / "docs"

@@ -4,8 +4,8 @@ import io
 
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.pages import PdfFile
-from hwdoc_ingest.tables import PathAt, read_tables
+from hwdoc_ingest.layout.tables import PathAt, read_tables
+from hwdoc_ingest.page.pages import PdfFile
 
 COLUMNS = {"Parameter": 40, "Symbol": 160, "Min": 240, "Typ": 290, "Max": 340, "Unit": 390}
 

@@ -6,7 +6,7 @@ from phrase_reading import candidates, spoken
 from unseen_sheets import facts_of
 
 from hwdoc_ingest.fields import FIELDS, candidate_json
-from hwdoc_ingest.scoring import judge
+from hwdoc_ingest.judging.scoring import judge
 
 LINES = [
     line

@@ -1,9 +1,9 @@
 """One fact at two places is one reading, shown where the document is about it."""
 
-from hwdoc_ingest.best_place import told_by
-from hwdoc_ingest.confidence import weighed
 from hwdoc_ingest.rules.rule import Tagged
-from hwdoc_ingest.statement import Statement
+from hwdoc_ingest.statements.statement import Statement
+from hwdoc_ingest.sureness.best_place import told_by
+from hwdoc_ingest.sureness.confidence import weighed
 from metainfer_core.spec.draft import Candidate
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hwdoc_ingest.evaluate import read_truths, score
-from hwdoc_ingest.scoring import agrees, judge, same
+from hwdoc_ingest.judging.scoring import agrees, judge, same
 from metainfer_core.errors import InputError
 
 CORPUS = Path(__file__).parents[2] / ".." / "shared" / "corpus"

@@ -3,7 +3,7 @@
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.read_many import draft_of
+from hwdoc_ingest.intake.read_many import draft_of
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.decisions import Decisions

@@ -3,7 +3,7 @@
 import pytest
 
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.sheets import read_csv
+from hwdoc_ingest.registers.sheets import read_csv
 
 
 def read(tmp_path, text):

@@ -3,10 +3,10 @@ import zipfile
 import openpyxl
 import pytest
 
-from hwdoc_ingest import sheets
-from hwdoc_ingest.cell_numbers import bit_range, column_is_hex, number
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.sheets import read_csv, read_workbook
+from hwdoc_ingest.registers import sheets
+from hwdoc_ingest.registers.cell_numbers import bit_range, column_is_hex, number
+from hwdoc_ingest.registers.sheets import read_csv, read_workbook
 from metainfer_core.errors import InputError
 
 

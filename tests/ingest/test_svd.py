@@ -1,8 +1,8 @@
 import pytest
 
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.svd import bits, number, read_svd
-from hwdoc_ingest.xml_lines import parse_xml
+from hwdoc_ingest.registers.svd import bits, number, read_svd
+from hwdoc_ingest.registers.xml_lines import parse_xml
 from metainfer_core.errors import InputError
 
 DEVICE = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from drawn_tables import Cell, Sheet
 
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 
 WIDTHS = (130, 120, 60, 60, 60, 60)

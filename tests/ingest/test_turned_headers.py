@@ -5,10 +5,10 @@ import io
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.pages import Page, PdfFile, Word
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.layout.turned_headers import with_turned_headers
+from hwdoc_ingest.page.pages import Page, PdfFile, Word
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.turned_headers import with_turned_headers
 
 HEADS = ("Flash (Kbyte)", "SRAM (Kbyte)", "DMA channels", "Max. CPU|frequency (MHz)")
 ROWS = (("TQ12", "128", "40", "8", "64"), ("TQ14", "256", "64", "16", "96"))

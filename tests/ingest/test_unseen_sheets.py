@@ -5,9 +5,9 @@ from unseen_sheets import FOLDER, HELD_OUT, pdf, sheet, sheets
 
 from hwdoc_ingest.evaluate import SURE
 from hwdoc_ingest.fields import FIELDS, candidate_json
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.judging.scoring import judge
 from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.scoring import judge
 
 
 def read(name):

@@ -1,6 +1,6 @@
 import pytest
 
-from review_store.log import EventLog
+from review_store.record.log import EventLog
 
 
 @pytest.fixture

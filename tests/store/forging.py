@@ -2,8 +2,8 @@
 
 import sqlite3
 
-from review_store.log import GENESIS, chained_hash
-from review_store.migrations import guards
+from review_store.record.log import GENESIS, chained_hash
+from review_store.record.migrations import guards
 
 
 def tamper(log, statements, drop=True):

@@ -9,8 +9,8 @@ from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import Person, TrustedKey, TrustFile
 from metainfer_core.policy.policy import Policy, PolicyAction, Risk
 from metainfer_core.values import sha256
-from review_store.decide import Decision, current_state, decide
-from review_store.keys import PrivateKey
+from review_store.review.decide import Decision, current_state, decide
+from review_store.signing.keys import PrivateKey
 
 MODEL, SPEC, RULES, OTHER = (sha256(text) for text in (b"model", b"spec", b"rules", b"other"))
 AT, UNTIL = "2026-11-29T12:00:00Z", "2027-11-29T12:00:00Z"

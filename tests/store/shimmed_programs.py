@@ -7,8 +7,8 @@ from pathlib import Path
 
 from metainfer_core.errors import InputError
 from metainfer_core.files import pending
-from review_store.events import Commented
-from review_store.log import EventLog
+from review_store.record.events import Commented
+from review_store.record.log import EventLog
 
 AT = "2026-11-29T12:00:00Z"
 
@@ -47,7 +47,7 @@ def sign_and_die(folder, most):
     from review_maker import POLICY, TRUST, UNTIL, approve_all, private_key
 
     from metainfer_core.bundle.signed_bundle import open_bundle
-    from review_store.signing import release
+    from review_store.signing.signing import release
 
     log = EventLog(folder)
     approve_all(log, POLICY, "ada")
@@ -75,7 +75,7 @@ def sign_on_a_full_disk(folder):
     """Signs what was approved; prints the status, and the message where there was no room."""
     from review_maker import POLICY, TRUST, UNTIL, private_key
 
-    from review_store.signing import release
+    from review_store.signing.signing import release
 
     try:
         with pending(folder / "net.bundle", "bundle") as file:

@@ -34,11 +34,11 @@ from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
 from metainfer_core.cli import trust_commands
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
-from review_store.check_log import check_log
-from review_store.events import Released, SignedApproval
-from review_store.keys import read_key, write_key
-from review_store.log import EventLog
-from review_store.signing import release, sign_approvals
+from review_store.record.check_log import check_log
+from review_store.record.events import Released, SignedApproval
+from review_store.record.log import EventLog
+from review_store.signing.keys import read_key, write_key
+from review_store.signing.signing import release, sign_approvals
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
 

@@ -15,15 +15,15 @@ from review_maker import ADD_2, AT, CONV_0, CONV_1, POLICY, TRUST, UNTIL, approv
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.values import sha256
-from review_store.backup import back_up
-from review_store.backup_file import MANIFEST, names_fault, read_manifest
-from review_store.check_log import check_log
-from review_store.events import Commented
-from review_store.log import EventLog
-from review_store.restore import Witness, restore
-from review_store.signing import release
-from review_store.upgrade import upgrade
-from review_store.workspace_state import state_of
+from review_store.keeping.backup import back_up
+from review_store.keeping.backup_file import MANIFEST, names_fault, read_manifest
+from review_store.keeping.restore import Witness, restore
+from review_store.keeping.upgrade import upgrade
+from review_store.keeping.workspace_state import state_of
+from review_store.record.check_log import check_log
+from review_store.record.events import Commented
+from review_store.record.log import EventLog
+from review_store.signing.signing import release
 
 PLAIN = {
     "manuals/手册.pdf": b"%PDF-1.4 a manual",
@@ -381,7 +381,7 @@ def test_a_backup_that_is_killed_leaves_no_file_in_its_place(workspace, tmp_path
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from review_store import backup\n"
+        "from review_store.keeping import backup\n"
         "backup._settle = lambda *paths: os._exit(9)\n"
         "backup.back_up(Path(sys.argv[1]), Path(sys.argv[2]))\n"
     )

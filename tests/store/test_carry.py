@@ -24,11 +24,11 @@ from metainfer_core.bundle.trust import Quorum
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Evidence
-from review_store.carry import Carry, carry, earlier_revision
-from review_store.decide import current_state
-from review_store.overrides import overrides
-from review_store.review_filter import Filter
-from review_store.review_text import state_data, state_text
+from review_store.export.review_text import state_data, state_text
+from review_store.review.carry import Carry, carry, earlier_revision
+from review_store.review.decide import current_state
+from review_store.review.overrides import overrides
+from review_store.review.review_filter import Filter
 
 
 def measured(db, dead=0, flips=0, samples=512):

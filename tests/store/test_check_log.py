@@ -6,9 +6,9 @@ from review_maker import ADD_2, CONV_0, CONV_1, POLICY, TRUST, approve_all, priv
 
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.errors import InputError
-from review_store.check_log import check_log
-from review_store.log import EventLog
-from review_store.signing import release
+from review_store.record.check_log import check_log
+from review_store.record.log import EventLog
+from review_store.signing.signing import release
 
 EDITS = {
     "reason of an event": (3, "UPDATE event SET body = replace(body, 'too coarse', 'too fine') WHERE seq = 3"),

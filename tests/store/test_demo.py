@@ -23,10 +23,10 @@ from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
 from metainfer_core.bundle.trust import Person, Quorum, TrustFile, TrustRoot
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, NotTrustedError
-from review_store.demo import DemoKeys, refuse_demo, sign_demo
-from review_store.events import Released, SignedApproval
-from review_store.review_text import record_text
-from review_store.signing import release, sign_approvals
+from review_store.export.review_text import record_text
+from review_store.record.events import Released, SignedApproval
+from review_store.signing.demo import DemoKeys, refuse_demo, sign_demo
+from review_store.signing.signing import release, sign_approvals
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
 

@@ -9,10 +9,10 @@ from review_maker import AT, MODEL, POLICY, RULES, SPEC, TRUST, approve_all
 
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.signed_bundle import open_bundle
-from review_store.check_log import check_log
-from review_store.events import Released
-from review_store.log import EventLog
-from review_store.migrations import guards
+from review_store.record.check_log import check_log
+from review_store.record.events import Released
+from review_store.record.log import EventLog
+from review_store.record.migrations import guards
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
 

@@ -9,9 +9,9 @@ from alembic.script import ScriptDirectory
 import review_store
 from metainfer_core.errors import InputError
 from metainfer_core.values import sha256
-from review_store.events import Commented
-from review_store.log import GENESIS, Conflict, EventLog
-from review_store.tables import METADATA, SCHEMA_VERSION
+from review_store.record.events import Commented
+from review_store.record.log import GENESIS, Conflict, EventLog
+from review_store.record.tables import METADATA, SCHEMA_VERSION
 
 AT = "2026-11-29T12:00:00Z"
 
@@ -126,7 +126,7 @@ def test_migrations_give_exactly_the_tables_that_queries_use(log):
 
 def test_newest_migration_is_the_known_one():
     config = Config()
-    config.set_main_option("script_location", str(next(iter(review_store.__path__))) + "/migrations")
+    config.set_main_option("script_location", str(next(iter(review_store.__path__))) + "/record/migrations")
     assert ScriptDirectory.from_config(config).get_heads() == [SCHEMA_VERSION]
 
 

@@ -37,12 +37,12 @@ from metainfer_core.bundle.trust import Quorum
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import read_json
-from review_store.check_log import check_log
-from review_store.decide import Decision, current_state, decide, low_risk_ids, undo_last
-from review_store.log import Conflict, EventLog
-from review_store.review_text import record_text, records_csv, records_json_lines
-from review_store.signing import release
-from review_store.workspace import read_policy
+from review_store.export.review_text import record_text, records_csv, records_json_lines
+from review_store.record.check_log import check_log
+from review_store.record.log import Conflict, EventLog
+from review_store.review.decide import Decision, current_state, decide, low_risk_ids, undo_last
+from review_store.review.workspace import read_policy
+from review_store.signing.signing import release
 
 
 @pytest.mark.parametrize("changed", ["model_digest", "spec_digest", "ruleset_digest"])

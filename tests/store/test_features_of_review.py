@@ -32,12 +32,12 @@ from metainfer_core.bundle.trust import Quorum, TrustedKey
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
-from review_store.decide import current_state, undo_last
-from review_store.events import Released
-from review_store.log import Conflict
-from review_store.policy_diff import ActionChange, FieldChange, change_text, policy_diff
-from review_store.review_text import action_text, records_csv, records_json_lines, state_data
-from review_store.since import changed_since, since_verdict
+from review_store.export.review_text import action_text, records_csv, records_json_lines, state_data
+from review_store.record.events import Released
+from review_store.record.log import Conflict
+from review_store.review.decide import current_state, undo_last
+from review_store.review.policy_diff import ActionChange, FieldChange, change_text, policy_diff
+from review_store.review.since import changed_since, since_verdict
 
 COMMENTS_BLOCK = trust_file(comments_block=True)
 CHANGED = policy(ACTIONS[0], action("conv_1", "high", params={"bit_width": 4}), ACTIONS[2])

@@ -12,7 +12,7 @@ from review_maker import private_key
 
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, UnsupportedError
-from review_store.keys import (
+from review_store.signing.keys import (
     keyring_passphrase,
     new_key,
     passphrase_from_descriptor,

@@ -13,11 +13,11 @@ from metainfer_core import pipeline
 from metainfer_core.cli import console
 from metainfer_core.errors import DoesNotFitError, InputError, UnsupportedError
 from metainfer_core.policy.policy import Policy
-from review_store.decide import current_state, undo_last
-from review_store.events import Released
-from review_store.legality import buildable_on, faults, legality_on, prepared_for, why_not_buildable
-from review_store.signing import release
-from review_store.state import reviewed_policy
+from review_store.record.events import Released
+from review_store.review.decide import current_state, undo_last
+from review_store.review.legality import buildable_on, faults, legality_on, prepared_for, why_not_buildable
+from review_store.review.state import reviewed_policy
+from review_store.signing.signing import release
 
 FUSE, FIRST, SECOND = "fuse@Conv_0", "quantize@Conv_0", "quantize@Conv_2"
 WHY = "fuse@Conv_0: Conv_0 would be conv2d_float32 on cpu; the policy says: on npu."

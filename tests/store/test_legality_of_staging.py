@@ -8,8 +8,8 @@ from onnx import numpy_helper
 from metainfer_core import pipeline
 from metainfer_core.policy.objective import Objective
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from review_store import legality
-from review_store.legality import buildable_on, faults
+from review_store.review import legality
+from review_store.review.legality import buildable_on, faults
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]> m (float[1,8,16,16] x) => (float[1,16,16,16] y) {
     [conv_a] a = Conv <pads = [1,1,1,1]> (x, w_a) [relu] b = Relu (a)

@@ -8,16 +8,22 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 from review_maker import CONV_0, POLICY, say
 
-from hwdoc_ingest.page_image import render_page
+from hwdoc_ingest.ocr.page_image import render_page
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import read_draft, write_draft
 from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.values import sha256
-from review_store.check_log import check_log
-from review_store.log import EventLog
-from review_store.manual_files import choose_manual_folder, manual_folder, manual_with, purged_manuals, why_absent
-from review_store.manual_purge import purge, traces_of
+from review_store.keeping.manual_files import (
+    choose_manual_folder,
+    manual_folder,
+    manual_with,
+    purged_manuals,
+    why_absent,
+)
+from review_store.keeping.manual_purge import purge, traces_of
+from review_store.record.check_log import check_log
+from review_store.record.log import EventLog
 
 AT = "2026-11-30T12:00:00Z"
 SECRET = "Quagmire interconnect of the unreleased Wombat stepping"

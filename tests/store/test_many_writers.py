@@ -8,9 +8,9 @@ import pytest
 from review_maker import AT, CONV_0, POLICY, TRUST, words
 from writer import start
 
-from review_store.check_log import check_log
-from review_store.decide import Decision, current_state, decide
-from review_store.log import Conflict, EventLog
+from review_store.record.check_log import check_log
+from review_store.record.log import Conflict, EventLog
+from review_store.review.decide import Decision, current_state, decide
 
 
 def texts(log):

@@ -19,11 +19,11 @@ from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.what_if import Outcome, Side, WhatIf, content_of
 from metainfer_core.spec.library import load
-from review_store.decide import current_state
-from review_store.events import Overridden, read_event
-from review_store.override_effect import CHANGES_NOTHING
-from review_store.review_text import override_effect, record_text, records_csv
-from review_store.state import overridden, reviewed_policy, with_actions
+from review_store.export.review_text import override_effect, record_text, records_csv
+from review_store.record.events import Overridden, read_event
+from review_store.review.decide import current_state
+from review_store.review.override_effect import CHANGES_NOTHING
+from review_store.review.state import overridden, reviewed_policy, with_actions
 
 GRAPH = """<ir_version: 8, opset_import: ["" : 17]>
 net (float[1,3,8,8] x) => (float[1,8,8,8] y) {

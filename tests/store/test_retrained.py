@@ -18,8 +18,8 @@ from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.reapply import left_out
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from review_store.carry import carry, earlier_revision
-from review_store.decide import Decision, current_state, decide
+from review_store.review.carry import carry, earlier_revision
+from review_store.review.decide import Decision, current_state, decide
 
 GRAPH = """
 <ir_version: 10, opset_import: ["": 21]>

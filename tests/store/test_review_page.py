@@ -32,12 +32,12 @@ from metainfer_core.policy.policy import Evidence as Measured
 from metainfer_core.policy.policy import Risk
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
-from review_store.check_log import LogFault, check_log
-from review_store.decide import current_state
-from review_store.manual_crops import cutter, pictures_of, spots_of
-from review_store.manual_files import manual_with
-from review_store.page_export import export_page
-from review_store.review_page import Evidence, review_html
+from review_store.export.manual_crops import cutter, pictures_of, spots_of
+from review_store.export.page_export import export_page
+from review_store.export.review_page import Evidence, review_html
+from review_store.keeping.manual_files import manual_with
+from review_store.record.check_log import LogFault, check_log
+from review_store.review.decide import current_state
 
 EVIL = '</p><script>alert(1)</script><img src="http://example.org/x.png" onerror="alert(2)">'
 BOX = (100.0, 100.0, 220.0, 114.0)

@@ -32,11 +32,11 @@ from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust import Quorum, Revocation
 from metainfer_core.errors import InputError, NotTrustedError
-from review_store.decide import current_state, undo_last
-from review_store.events import Released
-from review_store.log import EventLog
-from review_store.migrations import guards
-from review_store.signing import release, sign_approvals
+from review_store.record.events import Released
+from review_store.record.log import EventLog
+from review_store.record.migrations import guards
+from review_store.review.decide import current_state, undo_last
+from review_store.signing.signing import release, sign_approvals
 
 EXPECTED = Expected(MODEL, SPEC, RULES)
 

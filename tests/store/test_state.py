@@ -25,9 +25,9 @@ from review_maker import (
 from metainfer_core.bundle.trust import Quorum
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
-from review_store.decide import current_state, low_risk_ids, undo_last
-from review_store.log import EventLog
-from review_store.state import fold, reviewed_policy
+from review_store.record.log import EventLog
+from review_store.review.decide import current_state, low_risk_ids, undo_last
+from review_store.review.state import fold, reviewed_policy
 
 ALL = dict.fromkeys((CONV_0, CONV_1, ADD_2), "approved")
 

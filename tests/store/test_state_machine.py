@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from review_maker import ADD_2, AT, CONV_0, CONV_1, JUSTIFICATION, TRUST, action, policy, say
 
 from metainfer_core.errors import InputError
-from review_store.check_log import check_log
-from review_store.decide import current_state, undo_last
-from review_store.log import EventLog
-from review_store.state import fold
+from review_store.record.check_log import check_log
+from review_store.record.log import EventLog
+from review_store.review.decide import current_state, undo_last
+from review_store.review.state import fold
 
 IDS = (CONV_0, CONV_1, ADD_2)
 PEOPLE = st.sampled_from(("ada", "bob"))

@@ -15,10 +15,10 @@ from metainfer_core.bundle.signed_bundle import inspect_bundle, open_bundle
 from metainfer_core.bundle.trust import Person, TrustFile
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, NotTrustedError, UnsupportedError
-from review_store.external_keys import ExternalKey, check_uri, public_key_of_pem
-from review_store.keys import PublicKeyFile, public_key_file
-from review_store.signing import release, sign_approvals
-from review_store.trust_edit import (
+from review_store.signing.external_keys import ExternalKey, check_uri, public_key_of_pem
+from review_store.signing.keys import PublicKeyFile, public_key_file
+from review_store.signing.signing import release, sign_approvals
+from review_store.signing.trust_edit import (
     editable_trust,
     pending_path,
     revoke,

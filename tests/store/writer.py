@@ -6,8 +6,8 @@ import threading
 import time
 from dataclasses import dataclass
 
-from review_store.events import Commented
-from review_store.log import Conflict, EventLog
+from review_store.record.events import Commented
+from review_store.record.log import Conflict, EventLog
 
 AT = "2026-11-29T12:00:00Z"
 

@@ -13,9 +13,9 @@ from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.spec.library import load
 from metainfer_core.spec.yaml_file import save_spec
-from review_store.decide import Decision, current_state, decide
-from review_store.log import EventLog
-from review_store.workspace import now, read_policy
+from review_store.record.log import EventLog
+from review_store.review.decide import Decision, current_state, decide
+from review_store.review.workspace import now, read_policy
 
 SPEC, BUNDLE, PACKAGE = "specs/esp32s3_v1.0.0.yaml", f"bundles/{NAME}_1.bundle", f"packages/{NAME}_1.bin"
 LINES = {"why_allowed": "the numbers stay", "accuracy_effect": "none measured", "fallback": "switch it off"}

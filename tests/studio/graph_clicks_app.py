@@ -8,9 +8,9 @@ import streamlit as st
 from branching import chain
 
 from metainfer_core.graph.groups import group_nodes
-from studio.graph_view import GraphDesk, draw_graph, take_told
-from studio.graph_view_colours import painting
-from studio.graph_view_scene import scene
+from studio.graph.graph_view import GraphDesk, draw_graph, take_told
+from studio.graph.graph_view_scene import scene
+from studio.pictures.graph_view_colours import painting
 
 LOG = Path(os.environ["CLICKS_LOG"])
 

@@ -8,9 +8,9 @@ import pytest
 
 import metainfer_core
 from metainfer_core.actions.catalog import KINDS
-from studio.action_words import kind_words, parameter_words, parameters_in_words
-from studio.core_words import in_chinese
-from studio.texts import TEXTS
+from studio.words.action_words import kind_words, parameter_words, parameters_in_words
+from studio.words.core_words import in_chinese
+from studio.words.texts import TEXTS
 
 ROOT = Path(metainfer_core.__file__).parents[1]
 NO_STEPS = ("N: N",)
@@ -42,7 +42,7 @@ def test_each_choice_of_a_parameter_has_its_name():
 def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
     assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
     assert parameters_in_words({"symmetric": True, "on": {"a": False}}) == "symmetric: yes; on: a: no"
-    monkeypatch.setattr("studio.texts.language", lambda: "zh")
+    monkeypatch.setattr("studio.words.texts.language", lambda: "zh")
     assert parameters_in_words({"scheme": "channel_wise", "symmetric": False}) == "权重粒度：逐通道；对称：否"
     assert parameters_in_words({"memory": {"True": "channel_wise"}}) == "内存：True：channel_wise"  # names stay names
     assert parameters_in_words({"bit_width": 4, "my_own": 1.5}) == "位宽：4；my own：1.5"

@@ -6,11 +6,11 @@ from screens import screen
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec
-from studio.before import Before, before, before_data
-from studio.decision_log import read_log
-from studio.desk_messages import take
-from studio.draft_state import standing
-from studio.save_spec import save_version
+from studio.drafts.before import Before, before, before_data
+from studio.drafts.decision_log import read_log
+from studio.drafts.desk_messages import take
+from studio.drafts.draft_state import standing
+from studio.drafts.save_spec import save_version
 
 WINDOW = "b" * 16
 NEXT = "drafts/tarn-2.yaml"

@@ -10,12 +10,12 @@ from fitted import PATH, fitted
 from screens import screen
 
 from metainfer_core.bundle.statement import Justification
-from review_store.decide import Decision, decide
-from review_store.workspace import now
-from studio import jobs
-from studio.buildable import KIND, known
-from studio.policies import review_of, subject
-from studio.texts import text
+from review_store.review.decide import Decision, decide
+from review_store.review.workspace import now
+from studio.background import jobs
+from studio.files.policies import review_of, subject
+from studio.review.buildable import KIND, known
+from studio.words.texts import text
 
 BROKEN = "quantize@conv_1"
 LINES = Justification(why_allowed="the numbers stay", accuracy_effect="none", fallback="switch it off")

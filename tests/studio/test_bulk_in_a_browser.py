@@ -7,7 +7,7 @@ from browsing import Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
-from studio.texts import text
+from studio.words.texts import text
 
 ALIKE = 45
 WHOLE_LINES = """name => {

@@ -4,10 +4,10 @@ import pytest
 from fitted import PATH, fitted
 from screens import screen
 
-from review_store.decide import Decision, decide
-from review_store.workspace import now
-from studio.policies import review_of, subject
-from studio.texts import text
+from review_store.review.decide import Decision, decide
+from review_store.review.workspace import now
+from studio.files.policies import review_of, subject
+from studio.words.texts import text
 
 
 @pytest.mark.parametrize(

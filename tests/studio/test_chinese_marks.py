@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from studio.beside import beside, listed
-from studio.core_words import in_chinese, sentences
-from studio.texts import TEXTS, text
+from studio.words.beside import beside, listed
+from studio.words.core_words import in_chinese, sentences
+from studio.words.texts import TEXTS, text
 
 CODE = re.compile(r"`[^`]*`|\{\w+:[^{}]*\{[^{}]*\}[^{}]*\}")
 FAULTS = {

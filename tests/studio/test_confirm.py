@@ -9,15 +9,15 @@ from serving import served
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.aliases import FIELDS as PATHS
 from metainfer_core.spec.yaml_file import read_spec
-from studio.decision_log import read_log
-from studio.desk_data import KEYS, View
-from studio.desk_messages import take
-from studio.desk_places import desk_places, title
-from studio.desk_routes import desk_routes
-from studio.draft_examples import example
-from studio.draft_places import EXPECTED, missing
-from studio.draft_state import given, standing
-from studio.texts import text
+from studio.drafts.decision_log import read_log
+from studio.drafts.desk_data import KEYS, View
+from studio.drafts.desk_messages import take
+from studio.drafts.desk_places import desk_places, title
+from studio.drafts.desk_routes import desk_routes
+from studio.drafts.draft_examples import example
+from studio.drafts.draft_places import EXPECTED, missing
+from studio.drafts.draft_state import given, standing
+from studio.words.texts import text
 
 WINDOW = "a" * 16
 

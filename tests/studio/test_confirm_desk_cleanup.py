@@ -3,7 +3,7 @@
 import pytest
 from browsing import browser_page
 
-from studio.confirm_desk import _FOLDER, SCRIPTS
+from studio.drafts.confirm_desk import _FOLDER, SCRIPTS
 
 DESK = "\n".join((_FOLDER / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
 DATA = {

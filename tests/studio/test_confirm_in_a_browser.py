@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
 from metainfer_core.spec.draft_file import read_draft
 from metainfer_core.spec.yaml_file import read_spec
-from studio.decision_log import read_log
+from studio.drafts.decision_log import read_log
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from drafts import CLOCK, DMA, OTP, ROM, revised_draft, small_draft, with_draft
 from playwright.sync_api import expect
 
 from metainfer_core.spec.draft_file import write_draft
-from studio.decision_log import read_log
-from studio.desk_messages import take
-from studio.draft_state import standing
-from studio.save_spec import save_version
+from studio.drafts.decision_log import read_log
+from studio.drafts.desk_messages import take
+from studio.drafts.draft_state import standing
+from studio.drafts.save_spec import save_version
 
 FIRST, NEXT = "confirm?draft=drafts/tarn.yaml", "confirm?draft=drafts/tarn-2.yaml"
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from studio.core_words import core_markup, in_chinese, sentences
+from studio.words.core_words import core_markup, in_chinese, sentences
 
 HOLE = re.compile(r"\{\d(?::words)?\}")
 

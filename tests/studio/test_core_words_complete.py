@@ -13,8 +13,8 @@ from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.library import default_folder, entries
 from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.verify.report import Headline
-from studio.core_words import in_chinese
-from studio.desk_places import title
+from studio.drafts.desk_places import title
+from studio.words.core_words import in_chinese
 
 CORE = Path(metainfer_core.__file__).parent
 SPEAKING = ("actions", "policy/choose.py", "policy/integer_search.py", "policy/objective.py", "policy/placing.py",

@@ -5,9 +5,9 @@ import sys
 from drafts import CLOCK, DMA, OTP, ROM, small_draft, with_draft
 from screens import ROOT, screen
 
-from studio.corrections import export_corrections
-from studio.desk_messages import take
-from studio.texts import text
+from studio.drafts.corrections import export_corrections
+from studio.drafts.desk_messages import take
+from studio.words.texts import text
 
 SHEET = "sha256:" + "0" * 64
 OF_THE_ROM = [
@@ -62,7 +62,7 @@ def test_what_people_corrected_is_a_line_each_and_what_they_confirmed_is_none(tm
 
 def test_the_command_writes_the_same_file(tmp_path):
     decided(tmp_path)
-    command = [sys.executable, "-m", "studio.corrections", str(tmp_path), str(tmp_path / "c.jsonl")]
+    command = [sys.executable, "-m", "studio.drafts.corrections", str(tmp_path), str(tmp_path / "c.jsonl")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == f"{tmp_path / 'c.jsonl'}: 4 corrections\n"
     export_corrections(tmp_path)

@@ -5,7 +5,7 @@ from drafts import with_draft
 from screens import screen
 
 from metainfer_core.errors import InputError
-from studio.decision_log import Decision, log_path, read_log, writing
+from studio.drafts.decision_log import Decision, log_path, read_log, writing
 
 DRAFT = "sha256:" + "1" * 64
 

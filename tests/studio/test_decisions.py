@@ -5,12 +5,12 @@ from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.yaml_file import read_spec
-from studio.decision_log import log_path, read_log
-from studio.desk_data import View, desk_data
-from studio.desk_messages import take
-from studio.desk_routes import meaning
-from studio.draft_state import counts, last_of, standing
-from studio.save_spec import next_version, save_version, versions_of
+from studio.drafts.decision_log import log_path, read_log
+from studio.drafts.desk_data import View, desk_data
+from studio.drafts.desk_messages import take
+from studio.drafts.desk_routes import meaning
+from studio.drafts.draft_state import counts, last_of, standing
+from studio.drafts.save_spec import next_version, save_version, versions_of
 
 DRAFT = small_draft()
 ONE, TWO = "1" * 16, "2" * 16

@@ -2,11 +2,11 @@
 
 from streamlit.testing.v1 import AppTest
 
-from studio.texts import text
+from studio.words.texts import text
 
 
 def defective():
-    from studio.frame import run_screen
+    from studio.server.frame import run_screen
 
     class Screen:
         def run(self):
@@ -17,7 +17,7 @@ def defective():
 
 def refused():
     from metainfer_core.errors import InputError
-    from studio.frame import run_screen
+    from studio.server.frame import run_screen
 
     class Screen:
         def run(self):

@@ -3,8 +3,8 @@ from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
-from studio.draft_places import amount, group_of, missing, places, will_hold
-from studio.draft_state import Standing, decisions_of
+from studio.drafts.draft_places import amount, group_of, missing, places, will_hold
+from studio.drafts.draft_state import Standing, decisions_of
 
 
 def test_readings_for_one_place_stand_together_and_the_core_tells_conflicts():

@@ -7,11 +7,11 @@ from screens import screen
 from metainfer_core.cost.estimate import Interval
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.what_if import OFF, Forecast, Outcome, Side, WhatIf
-from review_store.decide import Decision, decide
-from review_store.events import Overridden
-from review_store.workspace import now
-from studio.override_effect import effect_words
-from studio.policies import review_of, subject
+from review_store.record.events import Overridden
+from review_store.review.decide import Decision, decide
+from review_store.review.workspace import now
+from studio.files.policies import review_of, subject
+from studio.review.override_effect import effect_words
 
 DIGEST = "sha256:" + 64 * "0"
 ACTION = "quantize@conv"
@@ -60,7 +60,7 @@ CHINESE = (
 
 @pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
 def test_the_effect_is_told_in_both_languages(monkeypatch, language, words):
-    for place in ("studio.texts.language", "studio.core_words.language"):
+    for place in ("studio.words.texts.language", "studio.words.core_words.language"):
         monkeypatch.setattr(place, lambda: language)
     assert effect_words(Overridden(**GIVEN, override=False, measured=MEASURED)) == words
 

@@ -10,12 +10,12 @@ from fitted import PATH, fitted
 from playwright.sync_api import expect
 
 from metainfer_core.bundle.trust import TrustFile
-from review_store.decide import current_state
-from review_store.log import EventLog
-from review_store.workspace import read_policy
-from studio.language import LANGUAGES
-from studio.review_keys import KEYS
-from studio.texts import text
+from review_store.record.log import EventLog
+from review_store.review.decide import current_state
+from review_store.review.workspace import read_policy
+from studio.review.review_keys import KEYS
+from studio.words.language import LANGUAGES
+from studio.words.texts import text
 
 OF_BROWSERS = {
     "Tab",

@@ -7,9 +7,9 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from metainfer_core.spec.draft_file import read_draft
-from studio import jobs
-from studio.uploads import read_into_draft, take_in
-from studio.workspace import files_of
+from studio.background import jobs
+from studio.files.workspace import files_of
+from studio.manuals.uploads import read_into_draft, take_in
 
 MANY_PAGES = b"""%PDF-1.4
 1 0 obj

@@ -9,13 +9,13 @@ import numpy as np
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.ocr import default_engine
-from hwdoc_ingest.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.ocr.ocr import default_engine
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
-from studio.crops import crop_of
-from studio.page_picture import page_picture
+from studio.pages.crops import crop_of
+from studio.pages.page_picture import page_picture
 
 PAGES = (
     # width, height, turned by, what of it is shown (left, bottom, right, top)

@@ -11,8 +11,8 @@ from browsing import Studio
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from studio.replicas import GUIDE, WORKERS, announce, warnings
-from studio.uploads import UPLOAD_LIMIT_MEGABYTES
+from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES
+from studio.server.replicas import GUIDE, WORKERS, announce, warnings
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,9 +14,9 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from metainfer_core.files import MEBIBYTE
-from studio.jobs import jobs_folder
-from studio.texts import text
-from studio.workspace import hidden_folder
+from studio.background.jobs import jobs_folder
+from studio.files.workspace import hidden_folder
+from studio.words.texts import text
 
 PROGRAM = b"MZ\x90\x00\x03" + bytes(200)
 UPLOADS = "**/_stcore/upload_file/**"

@@ -14,11 +14,11 @@ from test_review import LINES, html, queue, review, send, someone_else, words  #
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import PolicyAction, Risk
-from studio.decisions import field_key
-from studio.policies import review_of, subject
-from studio.review_rows import Chosen, next_open
-from studio.review_rows import queue as ordered
-from studio.texts import text
+from studio.files.policies import review_of, subject
+from studio.review.decisions import field_key
+from studio.review.review_rows import Chosen, next_open
+from studio.review.review_rows import queue as ordered
+from studio.words.texts import text
 
 LOW = "quantize@conv_2"
 

@@ -7,10 +7,10 @@ import pytest
 from fitted import PATH, fitted
 from screens import screen
 
-from studio import jobs
-from studio.field_names import with_field_names
-from studio.jobs import Order
-from studio.texts import text
+from studio.background import jobs
+from studio.background.field_names import with_field_names
+from studio.background.jobs import Order
+from studio.words.texts import text
 
 SHAPES = "“Input shapes, where the model leaves them open”"
 

@@ -8,8 +8,8 @@ from drafts import with_draft
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
-from studio.policies import review_of, subject
-from studio.texts import text
+from studio.files.policies import review_of, subject
+from studio.words.texts import text
 
 SMALL = {"viewport": {"width": 1280, "height": 800}}
 

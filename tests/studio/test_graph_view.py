@@ -10,10 +10,10 @@ from metainfer_core.graph.load import import_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.summary import NodeSummary, summarise
 from metainfer_core.policy.policy import Policy, PolicyAction, Risk
-from studio.graph_view import GraphDesk, Told, take
-from studio.graph_view_colours import Paint, actions_on, painting, precisions
-from studio.graph_view_layout import GAP_X, lay_out
-from studio.graph_view_scene import MOST_BOXES, Unfolded, closed, opened, scene
+from studio.graph.graph_view import GraphDesk, Told, take
+from studio.graph.graph_view_layout import GAP_X, lay_out
+from studio.graph.graph_view_scene import MOST_BOXES, Unfolded, closed, opened, scene
+from studio.pictures.graph_view_colours import Paint, actions_on, painting, precisions
 
 
 def node(name, *reads, op_type="Relu", element_type="float32"):

@@ -15,8 +15,8 @@ from browsing import ROOT, Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
-from studio.netron_tab import MOST_AT_ONCE
-from studio.texts import text
+from studio.model.netron_tab import MOST_AT_ONCE
+from studio.words.texts import text
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 VIEW = text("graph_view")

@@ -4,7 +4,7 @@ import time
 import pytest
 from serving import served
 
-from studio.graph_viewer import netron_link, netron_routes
+from studio.model.graph_viewer import netron_link, netron_routes
 
 
 @pytest.fixture

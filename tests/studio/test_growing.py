@@ -9,14 +9,14 @@ from serving import served
 
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import read_draft, write_draft
-from studio import jobs
-from studio.desk_routes import desk_routes
-from studio.documents import document_with, file_digest
-from studio.draft_places import draft_in
-from studio.growing import growing_drafts, growing_path
-from studio.texts import text
-from studio.uploads import read_into_draft, take_in
-from studio.workspace import hidden_folder
+from studio.background import jobs
+from studio.drafts.desk_routes import desk_routes
+from studio.drafts.draft_places import draft_in
+from studio.drafts.growing import growing_drafts, growing_path
+from studio.files.documents import document_with, file_digest
+from studio.files.workspace import hidden_folder
+from studio.manuals.uploads import read_into_draft, take_in
+from studio.words.texts import text
 
 NAME = "drafts/tarn.yaml"
 SLOW = (sys.executable, "-c", "import time; time.sleep(60)")

@@ -1,7 +1,7 @@
 import pytest
 
 from metainfer_core.bundle.statement import Justification
-from review_store.events import (
+from review_store.record.events import (
     Approved,
     Commented,
     Overridden,
@@ -14,9 +14,9 @@ from review_store.events import (
     Undone,
     Withdrawn,
 )
-from review_store.log import Record
-from review_store.policy_diff import DECISIVE, FieldChange
-from studio.history_words import changed, told
+from review_store.record.log import Record
+from review_store.review.policy_diff import DECISIVE, FieldChange
+from studio.review.history_words import changed, told
 
 DIGEST = "sha256:" + 64 * "0"
 AT, WHEN = "2026-11-30T09:15:07Z", "(2026-11-30 09:15 UTC)"
@@ -89,7 +89,7 @@ CHANGES = [
 def test_a_value_that_differs_is_a_sentence_in_both_languages(monkeypatch, change, english, chinese):
     if english:
         assert changed(change) == english
-    monkeypatch.setattr("studio.texts.language", lambda: "zh")
+    monkeypatch.setattr("studio.words.texts.language", lambda: "zh")
     assert "→" not in changed(change)
     assert "_" not in changed(change)
     if chinese:

@@ -14,12 +14,12 @@ from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.spec.yaml_file import save_spec, write_spec
+from studio.background.jobs import Order, jobs_folder
 from studio.cli import lay_out_sample
-from studio.jobs import Order, jobs_folder
-from studio.stations import rows
-from studio.texts import text
-from studio.uploads import take_in_spec
-from studio.workspace import in_workspace, kind_of, workspace_files
+from studio.files.workspace import in_workspace, kind_of, workspace_files
+from studio.home.stations import rows
+from studio.manuals.uploads import take_in_spec
+from studio.words.texts import text
 
 
 def states(row):

@@ -8,9 +8,9 @@ import pytest
 
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
-from studio import job as runner
-from studio import jobs
-from studio.jobs import Order, Told
+from studio.background import job as runner
+from studio.background import jobs
+from studio.background.jobs import Order, Told
 
 
 @pytest.fixture

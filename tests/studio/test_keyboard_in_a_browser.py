@@ -7,8 +7,8 @@ from browsing import Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
-from review_store.log import EventLog
-from studio.texts import text
+from review_store.record.log import EventLog
+from studio.words.texts import text
 
 MOST_TABS = 120
 FOCUSED = """() => {

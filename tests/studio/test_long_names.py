@@ -8,7 +8,7 @@ from fitted import PATH
 from test_review import html as shown
 from test_review import open_popover, review  # noqa: F401
 
-from studio.long_names import MOST_LETTERS, cut_names, short_words, shortened
+from studio.words.long_names import MOST_LETTERS, cut_names, short_words, shortened
 
 NAME = "StatefulPartitionedCall/model/re_lu_1/Relu;StatefulPartitionedCall/model/batch_normalization_3/FusedBatchNormV3"
 

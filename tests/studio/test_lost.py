@@ -4,7 +4,7 @@ import pytest
 from browsing import Studio, browser_page, settled
 from playwright.sync_api import expect
 
-from studio.texts import text
+from studio.words.texts import text
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from screens import screen
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft_file import read_draft
-from studio import jobs
-from studio.job_view import duration, progress_sentence
-from studio.texts import text
-from studio.uploads import read_into_draft, take_in
-from studio.workspace import files_of
+from studio.background import jobs
+from studio.background.job_view import duration, progress_sentence
+from studio.files.workspace import files_of
+from studio.manuals.uploads import read_into_draft, take_in
+from studio.words.texts import text
 
 SVD = b"""<?xml version="1.0"?>
 <device schemaVersion="1.3"><name>TARN</name><peripherals>

@@ -10,9 +10,9 @@ from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec, save_spec
-from studio.missing_values import missing_values, phrase, save_given, to_be_given, told_plainly
-from studio.policies import SpecChoice
-from studio.texts import text
+from studio.drafts.missing_values import missing_values, phrase, save_given, to_be_given, told_plainly
+from studio.files.policies import SpecChoice
+from studio.words.texts import text
 
 MACS, LAUNCH = "compute_units.npu.macs_per_cycle.int8", "compute_units.npu.launch_overhead_us"
 LACKS = f"The prediction does without {LAUNCH} (launches not counted), {MACS}, which the spec lacks."

@@ -4,9 +4,9 @@ import pytest
 from test_review import html, review, send, someone_else  # noqa: F401 - a fixture
 
 from metainfer_core.errors import InputError
-from studio.core_words import core_markup, refusal_words
-from studio.moments import exact_moment, moment, moments_markup
-from studio.plain_words import error_words
+from studio.words.core_words import core_markup, refusal_words
+from studio.words.moments import exact_moment, moment, moments_markup
+from studio.words.plain_words import error_words
 
 AT = "2026-11-30T08:15:07Z"
 SHOWN = f'<time datetime="{AT}" title="{AT}">2026-11-30 08:15 UTC</time>'
@@ -16,7 +16,7 @@ STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 @pytest.fixture
 def chinese(monkeypatch):
-    for module in ("studio.texts", "studio.core_words"):
+    for module in ("studio.words.texts", "studio.words.core_words"):
         monkeypatch.setattr(f"{module}.language", lambda: "zh")
 
 

@@ -8,7 +8,7 @@ from branching import branching
 from browsing import Studio, browser_page, settled
 from playwright.sync_api import expect
 
-from studio.texts import text
+from studio.words.texts import text
 
 NODES = """(wanted) => {
     const inner = document.querySelector('iframe')?.contentDocument;

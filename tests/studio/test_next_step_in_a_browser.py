@@ -6,7 +6,7 @@ from finished import BUNDLE, PACKAGE, finished
 from fitted import PATH
 from playwright.sync_api import expect
 
-from studio.texts import text
+from studio.words.texts import text
 
 SMALL = {"viewport": {"width": 1280, "height": 800}}
 TABS_OF_A_TABLE = 8

@@ -3,8 +3,8 @@
 import threading
 import time
 
-from studio import decisions
-from studio.review_queue import Desk, Pressed
+from studio.review import decisions
+from studio.review.review_queue import Desk, Pressed
 
 SENT = tuple(Pressed(number, "approve", f"fuse@{number}", 1) for number in range(1, 6))
 

@@ -4,12 +4,12 @@ from fitted import PATH
 from test_review import LINES, open_popover, review, send, someone_else, words  # noqa: F401
 
 from metainfer_core.bundle.statement import Justification
-from review_store.decide import undo_last
-from review_store.workspace import now
-from studio.decisions import field_key
-from studio.policies import review_of, subject
-from studio.texts import text
-from studio.three_lines import own_lines
+from review_store.review.decide import undo_last
+from review_store.review.workspace import now
+from studio.files.policies import review_of, subject
+from studio.review.decisions import field_key
+from studio.review.three_lines import own_lines
+from studio.words.texts import text
 
 ACTION = "quantize@conv_1"
 FIRST = LINES | {"fallback": "keep it float"}

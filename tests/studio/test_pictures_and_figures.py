@@ -3,11 +3,11 @@ import pytest
 from metainfer_core.explain.sizes import size
 from metainfer_core.graph.summary import NodeSummary
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from studio.crops import crop_of
-from studio.figures import decibels, microseconds, milliseconds, rate, whole
-from studio.graph_drawing import BOX_HEIGHT, GAP_Y, MOST_NODES, neighbourhood, readers_of
-from studio.markup import markup
-from studio.sample_shapes import suggested_shapes
+from studio.files.sample_shapes import suggested_shapes
+from studio.model.graph_drawing import BOX_HEIGHT, GAP_Y, MOST_NODES, neighbourhood, readers_of
+from studio.pages.crops import crop_of
+from studio.words.figures import decibels, microseconds, milliseconds, rate, whole
+from studio.words.markup import markup
 
 
 def node(name, *reads):

@@ -7,12 +7,12 @@ from metainfer_core.numerics.metrics import OutputEffect
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.library import load
 from metainfer_core.verify.report import Layer, MemoryBlock, MemoryMap
-from studio.markup import markup
-from studio.pictures_cost import MOST_BARS, cost_picture
-from studio.pictures_effect import EXACT_ABOVE, FLOOR, channel_picture, pareto_picture
-from studio.pictures_figure import different
-from studio.pictures_memory import alive_memory, planned_memory
-from studio.pictures_precision import precision_picture
+from studio.pictures.pictures_cost import MOST_BARS, cost_picture
+from studio.pictures.pictures_effect import EXACT_ABOVE, FLOOR, channel_picture, pareto_picture
+from studio.pictures.pictures_figure import different
+from studio.pictures.pictures_memory import alive_memory, planned_memory
+from studio.pictures.pictures_precision import precision_picture
+from studio.words.markup import markup
 
 
 def call(name, low, typical, high):

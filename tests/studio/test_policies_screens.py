@@ -11,8 +11,8 @@ from screens import screen
 
 from metainfer_core.policy.policy import Policy
 from metainfer_core.verify.report import BuildReport
-from studio import jobs
-from studio.texts import text
+from studio.background import jobs
+from studio.words.texts import text
 
 
 def html(page):

@@ -7,13 +7,13 @@ import pytest
 from fitted import PATH, fitted
 from screens import screen
 
-from review_store.decide import Decision, decide
-from review_store.workspace import now
-from studio import jobs
-from studio.decisions import field_key
-from studio.policies import review_of, subject
-from studio.review_keys import VERBS, key_of
-from studio.texts import text
+from review_store.review.decide import Decision, decide
+from review_store.review.workspace import now
+from studio.background import jobs
+from studio.files.policies import review_of, subject
+from studio.review.decisions import field_key
+from studio.review.review_keys import VERBS, key_of
+from studio.words.texts import text
 
 LINES = {"why_allowed": "same numbers", "accuracy_effect": "none", "fallback": "switch it off"}
 
@@ -280,7 +280,7 @@ def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, t
     reason(page).set_value("a try")
     measured(page, tmp_path).button(key="form_submit").click().run()
     version = next(row["version"] for row in queue(page)["rows"] if row["id"] == "quantize@conv_2")
-    monkeypatch.setattr("studio.policies.legality_of", lambda *_: lambda *changed: too_small)
+    monkeypatch.setattr("studio.files.policies.legality_of", lambda *_: lambda *changed: too_small)
     send(page, (2, "undo", "quantize@conv_2", version), selected="quantize@conv_2")
     assert too_small in page.error[0].value.replace("\\", "")
     assert review_of(subject(tmp_path / PATH)).state.action("quantize@conv_2").action.override is False

@@ -7,9 +7,9 @@ from browsing import Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
-from review_store.log import EventLog
-from studio.review_keys import KEYS
-from studio.texts import text
+from review_store.record.log import EventLog
+from studio.review.review_keys import KEYS
+from studio.words.texts import text
 
 DECISIONS = ("approved", "tagged", "overridden", "commented", "rejected", "withdrawn", "undone")
 
@@ -130,7 +130,7 @@ def test_the_cursor_stands_in_the_first_field_of_a_form_and_takes_what_is_typed_
 
 
 def test_keys_typed_ahead_do_in_a_checkbox_and_a_number_what_they_do_there(page):
-    typing = (Path(__file__).parents[2] / "studio" / "review_typing.js").read_text()
+    typing = (Path(__file__).parents[2] / "studio" / "review" / "review_typing.js").read_text()
     page.set_content('<input type="checkbox"><input type="number" value="8"><textarea>it </textarea>')
     found = page.evaluate(f"""() => {{
         {typing}

@@ -9,8 +9,8 @@ from metainfer_core.actions.action import Reason
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import sha256
-from review_store.page_export import export_page
-from studio.policies import review_of, subject
+from review_store.export.page_export import export_page
+from studio.files.policies import review_of, subject
 
 
 @pytest.fixture

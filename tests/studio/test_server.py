@@ -12,9 +12,9 @@ from starlette.middleware import Middleware
 
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
 from metainfer_core.values import sha256
-from studio.guard import CONTENT_POLICY, Guard
-from studio.link_token import signed
-from studio.page_routes import document_link, page_routes
+from studio.pages.page_routes import document_link, page_routes
+from studio.server.guard import CONTENT_POLICY, Guard
+from studio.session.link_token import signed
 
 
 @pytest.fixture(scope="module")

@@ -18,17 +18,17 @@ from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import pending
-from review_store.demo import DemoKeys, sign_demo
-from review_store.keys import new_key, public_key_file
-from review_store.trust_edit import with_key
-from review_store.workspace import now
-from studio import jobs
+from review_store.review.workspace import now
+from review_store.signing.demo import DemoKeys, sign_demo
+from review_store.signing.keys import new_key, public_key_file
+from review_store.signing.trust_edit import with_key
+from studio.background import jobs
 from studio.cli import commands as studio_commands
-from studio.demo_mode import VARIABLE
-from studio.policies import review_of, subject
-from studio.sign_demo import sign_here
-from studio.stations import rows
-from studio.texts import text
+from studio.files.policies import review_of, subject
+from studio.home.stations import rows
+from studio.session.demo_mode import VARIABLE
+from studio.sign.sign_demo import sign_here
+from studio.words.texts import text
 
 BUNDLE = f"bundles/{NAME}_1.bundle"
 
@@ -136,7 +136,7 @@ def test_a_studio_that_is_not_a_demo_does_not_take_its_bundles(work, shown, monk
 
 def test_two_windows_that_sign_at_once_make_two_bundles(work, monkeypatch):
     approve_all(work)
-    monkeypatch.setattr("studio.sign_demo.person", lambda: "ada")
+    monkeypatch.setattr("studio.sign.sign_demo.person", lambda: "ada")
     found = subject(work / PATH)
     seen_by_both = review_of(found)
     pressed = [threading.Thread(target=sign_here, args=(found, seen_by_both)) for _ in range(2)]
@@ -154,7 +154,7 @@ def test_two_windows_that_sign_at_once_make_two_bundles(work, monkeypatch):
 
 def test_what_was_decided_meanwhile_is_looked_at_first(work, monkeypatch):
     approve_all(work)
-    monkeypatch.setattr("studio.sign_demo.person", lambda: "ada")
+    monkeypatch.setattr("studio.sign.sign_demo.person", lambda: "ada")
     found = subject(work / PATH)
     seen = review_of(found)
     decided(work, [seen.state.actions[0].id], "tag", reason="look")

@@ -6,9 +6,9 @@ from fitted import PATH
 from screens import screen
 
 from metainfer_core.bundle.trust import TrustFile
-from studio import jobs
-from studio.jobs import Order
-from studio.texts import text
+from studio.background import jobs
+from studio.background.jobs import Order
+from studio.words.texts import text
 
 LIES_LATER = [text("compile_again"), text("sign_again"), text("sign_canonical")]
 

@@ -9,9 +9,9 @@ from metainfer_core.spec.diff import diff
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load
 from metainfer_core.spec.yaml_writer import write_spec
-from studio.chip_drawing import chip_drawing
-from studio.spec_library import affected, fields, findings, is_stale, shelf, uses
-from studio.texts import text
+from studio.manuals.spec_library import affected, fields, findings, is_stale, shelf, uses
+from studio.model.chip_drawing import chip_drawing
+from studio.words.texts import text
 
 TODAY = datetime.date(2026, 11, 30)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from studio.confirm_desk import SCRIPTS
-from studio.desk_data import KEYS, WORDS
-from studio.frame import PAGES
-from studio.language import LANGUAGES, preferred_language
-from studio.texts import TEXTS, text
+from studio.drafts.confirm_desk import SCRIPTS
+from studio.drafts.desk_data import KEYS, WORDS
+from studio.server.frame import PAGES
+from studio.words.language import LANGUAGES, preferred_language
+from studio.words.texts import TEXTS, text
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,15 +18,15 @@ ROOT = Path(__file__).parents[2]
 def test_every_text_that_is_used_exists_and_every_text_is_used():
     sources = [path.read_text() for folder in ("studio", "pages") for path in (ROOT / folder).rglob("*.py")]
     code = "\n".join(sources)
-    for table in (ROOT / "studio").glob("texts*.py"):
+    for table in (ROOT / "studio" / "words").glob("texts*.py"):
         code = code.replace(table.read_text(), "")
-    code += "".join(path.read_text() for path in (ROOT / "studio" / "templates").glob("*.jinja"))
+    code += "".join(path.read_text() for path in (ROOT / "studio" / "words" / "templates").glob("*.jinja"))
     code = code.replace("'", '"')
     used = set(re.findall(r"\btext\(\s*\"(\w+)\"", code)) | {f"page_{name}" for name, _ in PAGES}
     assert used <= set(TEXTS)
     # A key may be put together: text(f"state_{station.state}").
     beginnings = tuple(re.findall(r"\btext\(\s*f[\"'](\w+_)\{", code))
-    desk = "".join((ROOT / "studio" / f"{name}.js").read_text() for name in SCRIPTS)
+    desk = "".join((ROOT / "studio" / "drafts" / f"{name}.js").read_text() for name in SCRIPTS)
     said_by_desk = {WORDS + word for word in re.findall(r"\"(\w+)\"", desk)} | {f"{WORDS}{act}" for act, _, _ in KEYS}
     beginnings += tuple(WORDS + word for word in re.findall(r"`(\w+_)\$\{", desk))
     assert {WORDS + word for word in re.findall(r"\bwords\(\"(\w+)\"", desk)} <= set(TEXTS)
@@ -45,8 +45,11 @@ def test_every_text_is_there_in_every_language_with_the_same_placeholders():
         assert set(words) == set(LANGUAGES), key
         assert all(each.strip() for each in words.values()), key
         assert placeholders(words["zh"]) == placeholders(words["en"]), key
-    modules = [importlib.import_module(f"studio.{path.stem}") for path in (ROOT / "studio").glob("texts_zh*.py")]
-    chinese = [getattr(each, each.__name__.removeprefix("studio.").upper()) for each in modules]
+    modules = [
+        importlib.import_module(f"studio.words.{path.stem}")
+        for path in (ROOT / "studio" / "words").glob("texts_zh*.py")
+    ]
+    chinese = [getattr(each, each.__name__.removeprefix("studio.words.").upper()) for each in modules]
     assert sum(map(len, chinese)) == len(TEXTS)  # none twice, and none of a text that has gone
 
 
@@ -97,7 +100,7 @@ def test_the_address_holds_a_language_that_is_another_than_the_browsers():
     def script():
         import streamlit as st
 
-        from studio.language import choose_language, language, settle_language
+        from studio.words.language import choose_language, language, settle_language
 
         settle_language()
         st.text(language())

@@ -7,11 +7,11 @@ from fitted import PATH, fitted
 from screens import screen
 from test_review import measured, queue, send
 
-from review_store.log import EventLog
-from studio.decisions import field_key
-from studio.policies import review_of, subject
-from studio.texts import text
-from studio.typed import read_typed
+from review_store.record.log import EventLog
+from studio.files.policies import review_of, subject
+from studio.files.typed import read_typed
+from studio.review.decisions import field_key
+from studio.words.texts import text
 
 ROUNDS = 100
 SEED = 20
@@ -192,7 +192,7 @@ def test_a_run_that_is_broken_off_loses_no_key(windows, monkeypatch):
     workspace, ada, _ = windows
     from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
-    from studio import decisions
+    from studio.review import decisions
 
     first, second = sorted(ada.seen)[:2]
     press, broken = decisions.press, []

@@ -7,12 +7,12 @@ from screens import screen
 from metainfer_core.errors import InputError
 from metainfer_core.spec.draft import DraftSource, SpecDraft
 from metainfer_core.spec.draft_file import write_draft
-from studio import jobs
-from studio.documents import file_digest
-from studio.texts import text
-from studio.unread import discard_unread, read_again, unread_manuals, unread_uploads
-from studio.uploads import chip_from_name, discard, read_into_draft, take_in
-from studio.workspace import hidden_folder, workspace_files
+from studio.background import jobs
+from studio.files.documents import file_digest
+from studio.files.workspace import hidden_folder, workspace_files
+from studio.manuals.unread import discard_unread, read_again, unread_manuals, unread_uploads
+from studio.manuals.uploads import chip_from_name, discard, read_into_draft, take_in
+from studio.words.texts import text
 
 SLOW = (sys.executable, "-c", "import time; time.sleep(60)")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from metainfer_core.errors import InputError
-from studio.uploads import keep_beside, keep_upload, safe_stem, take_in
+from studio.manuals.uploads import keep_beside, keep_upload, safe_stem, take_in
 
 
 @pytest.mark.parametrize(

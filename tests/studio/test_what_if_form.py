@@ -12,13 +12,13 @@ from metainfer_core.pipeline.what_if import measure_overrides
 from metainfer_core.policy.objective import worst_sqnr_db
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.library import load
-from review_store.override_effect import CHANGES_NOTHING
-from review_store.state import with_actions
-from studio import jobs
-from studio.decisions import field_key
-from studio.policies import review_of, subject
-from studio.texts import text
-from studio.what_if import KIND, NOT_AT_HAND
+from review_store.review.override_effect import CHANGES_NOTHING
+from review_store.review.state import with_actions
+from studio.background import jobs
+from studio.files.policies import review_of, subject
+from studio.review.decisions import field_key
+from studio.review.what_if import KIND, NOT_AT_HAND
+from studio.words.texts import text
 
 ACTION = "quantize@conv_2"
 NEVER = (sys.executable, "-c", "import time; time.sleep(600)")

@@ -6,10 +6,10 @@ from fitted import PATH, fitted
 from playwright.sync_api import expect
 
 from metainfer_core.bundle.trust import TrustFile
-from review_store.decide import current_state
-from review_store.log import EventLog
-from review_store.workspace import read_policy
-from studio.texts import text
+from review_store.record.log import EventLog
+from review_store.review.decide import current_state
+from review_store.review.workspace import read_policy
+from studio.words.texts import text
 
 ACTION = "quantize@conv_2"
 

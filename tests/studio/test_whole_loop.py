@@ -12,12 +12,12 @@ from metainfer_core.codegen.package import read_package
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.draft_file import read_draft
 from metainfer_core.verify.report import BuildReport
-from review_store.log import EventLog
-from studio.decision_log import read_log
-from studio.decisions import field_key
-from studio.jobs import jobs
-from studio.policies import review_of, subject
-from studio.texts import text
+from review_store.record.log import EventLog
+from studio.background.jobs import jobs
+from studio.drafts.decision_log import read_log
+from studio.files.policies import review_of, subject
+from studio.review.decisions import field_key
+from studio.words.texts import text
 
 PATIENCE = 600.0
 """Seconds, on a machine that does many other things. Everything is waited for by what it leaves behind."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from studio.texts import text
-from studio.window import BROWSERS
+from studio.server.window import BROWSERS
+from studio.words.texts import text
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 600

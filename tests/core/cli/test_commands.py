@@ -59,7 +59,7 @@ def test_the_other_commands_do_without_it():
 
 
 def test_a_broken_module_of_our_own_is_a_defect_not_a_missing_extra():
-    done = run_without("review_store.log", "keys", "list")
+    done = run_without("review_store.record.log", "keys", "list")
     assert done.returncode == 70
     assert "defect of meta-infer" in done.stderr
 

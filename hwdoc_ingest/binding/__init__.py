@@ -1,0 +1,1 @@
+"""From statements to candidates: which number belongs to which name."""

@@ -1,0 +1,1 @@
+"""A spec held against its documents."""

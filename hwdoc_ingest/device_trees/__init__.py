@@ -1,0 +1,1 @@
+"""Device trees, from source, blob or the live tree."""

@@ -1,0 +1,1 @@
+"""What several documents of one chip say, side by side."""

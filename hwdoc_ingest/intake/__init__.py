@@ -1,0 +1,1 @@
+"""A document that nobody vouches for, read in a child process with limits."""

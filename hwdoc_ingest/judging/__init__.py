@@ -1,0 +1,1 @@
+"""Candidates held against known facts, and marked places against the values that they are for."""

@@ -1,0 +1,1 @@
+"""Operator tables as typed rules."""

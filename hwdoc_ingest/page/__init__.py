@@ -1,0 +1,1 @@
+"""A page as words with boxes, and words as lines in reading order."""

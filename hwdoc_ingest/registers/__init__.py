@@ -1,0 +1,1 @@
+"""Registers, blocks and interrupts: workbooks, tables, SVD."""

@@ -1,0 +1,1 @@
+"""What a page says, one thing at a time, and the numbers in it."""

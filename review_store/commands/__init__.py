@@ -1,0 +1,1 @@
+"""Commands of `meta-infer` that need the record of the review, or a private key."""

@@ -1,0 +1,1 @@
+"""A review to take along."""

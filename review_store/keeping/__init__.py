@@ -1,0 +1,1 @@
+"""A workspace kept: backups, upgrades, manuals and their purge."""

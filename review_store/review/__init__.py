@@ -1,0 +1,1 @@
+"""The state of a review, and the decisions that change it."""

@@ -1,0 +1,1 @@
+"""Keys, approvals and releases."""

@@ -1,0 +1,1 @@
+"""The workspace's files as screens read them: found by digest, read once for each change."""

@@ -1,0 +1,1 @@
+"""The studio's own view of a graph: grouped, coloured, clickable."""

@@ -1,0 +1,1 @@
+"""The six stations of each model on each chip."""

@@ -1,0 +1,1 @@
+"""Manuals and what else is uploaded: unread until a limited process has read it."""

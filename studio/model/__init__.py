@@ -1,0 +1,1 @@
+"""A model on the screen: table, roofline, neighbours, Netron."""

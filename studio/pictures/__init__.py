@@ -1,0 +1,1 @@
+"""Pictures of a model and of the policy for it."""

@@ -1,0 +1,1 @@
+"""The review: queue, card, verdict, and what follows from them."""

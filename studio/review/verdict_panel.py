@@ -1,0 +1,262 @@
+"""The verdict on one action: who stands behind it, the buttons with their keys, the forms, and the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from metainfer_core.bundle.statement import Justification
+from metainfer_core.bundle.trust import Time, time_text
+from metainfer_core.errors import MetaInferError
+from review_store.review.decide import Decision
+from review_store.review.since import since_verdict
+from review_store.review.state import ActionReview
+from studio.files.policies import Review, Subject
+from studio.review.action_card import draw_history
+from studio.review.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
+from studio.review.history_words import changed, told
+from studio.review.override_fields import override_fields
+from studio.review.review_keys import key_of
+from studio.review.review_queue import Desk, Pressed
+from studio.review.threads_panel import answered, draw_threads
+from studio.review.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
+from studio.review.what_if import Effect, asked, draw_measurement
+from studio.session.notices import draw_notice
+from studio.words.core_words import core_words, refusal_words
+from studio.words.markup import draw
+from studio.words.moments import moment
+from studio.words.plain_words import plain_words
+from studio.words.texts import text
+
+MOST_YEARS = 100
+"""How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
+
+
+def draw_verdict(
+    found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, following: str | None
+) -> None:
+    """Shows the panel and takes what is decided in it; `following` is the next action that is open."""
+    draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word), person=person)
+    _since(review, action, person)
+    draw_notice(desk.notices, action.id, "verdict")
+    _buttons(found, action, desk, person, following)
+    if action.id in desk.forms:
+        verb, version = desk.forms[action.id]
+        with st.container(border=True, key=f"form_{verb}"):
+            _form(found, review, action, desk, person, Pressed(0, verb, action.id, version))
+    draw_threads(found, action, desk, person)
+    st.html(f'<div class="mi"><h3>{text("verdict_history")}</h3></div>')
+    draw_history(review.history(action.id))
+
+
+def _since(review: Review, action: ActionReview, person: str) -> None:
+    """What is another than when this person last judged the action."""
+    since = since_verdict(review.state, review.records, action.id, person, review.log.value)
+    if since is None or not since.is_anything:
+        return
+    draw(
+        "since",
+        since=since,
+        at=moment(since.verdict.event.at),
+        kind=text(f"mark_{since.verdict.event.kind}"),
+        fields=[changed(each) for each in since.fields or ()],
+        others=[each.sentence for each in told(since.others, review.records)],
+    )
+
+
+def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str, following: str | None) -> None:
+    """One button for each verb, with its key on it, and what follows as its tooltip."""
+
+    def button(verb: str) -> None:
+        key = key_of(verb)
+        st.button(
+            f"{text(key.name)} `{key.label}`",
+            key=f"do_{verb}",
+            help=text(key.hint),
+            width="stretch",
+            type="primary" if verb == "approve" and action.word != "approved" else "secondary",
+            on_click=press,
+            args=(found, desk, Pressed(0, verb, action.id, action.version), person),
+        )
+
+    button("approve")
+    if following is not None:
+        key = key_of("next_open")
+        st.button(
+            f"{text(key.name)} `{key.label}`", key="do_next_open", help=text(key.hint), width="stretch",
+            type="primary" if action.word == "approved" else "secondary", on_click=desk.jump_to, args=(following,),
+        )  # fmt: skip
+    left, right = st.columns(2, gap="xsmall")
+    with left:
+        button("tag")
+        button("reject")
+        button("undo")
+    with right:
+        button("override")
+        button("comment")
+        button("withdraw")
+
+
+def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, event: Pressed) -> None:
+    """The fields of one form. What stands in them is kept at every run, until it is written."""
+    kept = desk.typed[action.id].fields if action.id in desk.typed else {}
+    if event.verb == "approve":
+        keys = {name: field_key(name, action.id) for name, _ in THREE_LINES}
+        draw_again(own_lines(review.records, person), keys, kept, "lines_again")
+        lines = {name: _lines(text(label), name, action.id, kept) for name, label in THREE_LINES}
+        keep_form(desk, person, action.id, lines)
+        question = action.question
+        label = text("form_approve") if question is None else text("form_answer", who=question.actor)
+        if _submit(label, desk, action.id, person):
+            _approve(found, desk, event, person, lines)
+        return
+    override: Override = None
+    why_not, expires, effect = "", None, Effect()
+    fields: dict[str, Any] = {}
+    if event.verb == "override":
+        override, why_not, fields = _override(found, review, action, desk, kept)
+        if override is not None:
+            expires = _expires(action.id, kept)
+            fields |= {"expires": expires}
+    thread = answered(action, field_key("thread", action.id), kept.get("thread")) if event.verb == "comment" else None
+    assignee = _assignee(review, action.id, kept) if event.verb == "tag" else None
+    fields |= {"thread": thread, "assignee": assignee}
+    reason = _lines(text("form_reason"), "reason", action.id, kept)
+    if event.verb == "override" and not why_not:
+        known = asked(found, review, action, override, person)
+        effect = draw_measurement(found, action, override, known, kept, person)
+        why_not = "" if effect.is_told else text("effect_wait")
+        fields |= {"unmeasured": effect.unmeasured} if known.takes_a_reason else {}
+    keep_form(desk, person, action.id, {**fields, "reason": reason})
+    labels = {
+        "tag": text("form_tag"),
+        "comment": text("form_comment"),
+        "reject": text("form_reject"),
+        "override": text("form_override"),
+    }
+    if _submit(labels[event.verb], desk, action.id, person, why_not=why_not):
+        verdict: Any = event.verb
+        decision = Decision(
+            person, (action.id,), (verdict,), reason=reason, override=override, assignee=assignee, thread=thread,
+            expires=None if expires is None else end_of(expires), measured=effect.measured,
+            unmeasured=effect.unmeasured,
+        )  # fmt: skip
+        if write(found, desk, event, decision):
+            st.session_state.pop(field_key("reason", action.id), None)
+        st.rerun()
+
+
+def _approve(found: Subject, desk: Desk, event: Pressed, person: str, lines: dict[str, str]) -> None:
+    if empty_lines(lines):
+        desk.notices.say(event.id, "error", partial(empty_lines, lines))
+        st.rerun()
+    try:
+        given = Justification.from_plain(lines, text("form_approve"))
+    except MetaInferError as error:
+        desk.notices.say(event.id, "error", partial(refusal_words, error))
+    else:
+        write(found, desk, event, Decision(person, (event.id,), ("approve",), justification=given))
+    st.rerun()
+
+
+def _override(
+    found: Subject, review: Review, action: ActionReview, desk: Desk, kept: Mapping[str, Any]
+) -> tuple[Override, str, dict[str, Any]]:
+    """What was chosen, why it cannot be written as yet (empty where it can), and what is to be kept."""
+    choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
+    before = kept.get("how")
+    how = st.segmented_control(
+        text("form_what_instead"), list(choices), format_func=choices.__getitem__,
+        default=before if before in choices else "params", required=True,
+        key=field_key("how", action.id), persist_state="page",
+    )  # fmt: skip
+    if how != "params":
+        chosen: Override = False if how == "off" else None
+        legal = text("form_off_legal" if how == "off" else "form_as_proposed_legal")
+        return chosen, _checked(found, review, desk, action, chosen, legal), {"how": how}
+    spec = found.spec.spec if found.spec else None
+    given = kept.get("params")
+    changed, any_field = override_fields(
+        action.proposed, spec, field_key("param", action.id), given if isinstance(given, Mapping) else {}
+    )
+    fields = {"how": how, "params": changed}
+    if not any_field or not changed:
+        st.caption(text("form_same") if any_field else text("form_no_params"))
+        return {}, text("form_wait") if any_field else text("form_wait_illegal"), fields
+    return changed, _checked(found, review, desk, action, changed, text("form_legal")), fields
+
+
+def _checked(found: Subject, review: Review, desk: Desk, action: ActionReview, override: Override, legal: str) -> str:
+    """Says at once whether an override is legal here; gives why it cannot be written, empty where it can."""
+    if found.model is None or found.spec is None:
+        st.warning(text("form_no_check"))
+        return text("form_wait_illegal") if isinstance(override, dict) else ""
+    why_not = why_illegal(found, review, desk, action, override)
+    if why_not is None:
+        st.success(legal, icon=":material/check:")
+        return ""
+    why = why_not.removeprefix(f"The action {action.id} is not legal here. ")  # its form stands below its name
+    st.error(plain_words(core_words(why)), icon=":material/gavel:")
+    return text("form_wait_illegal")
+
+
+def _expires(action_id: str, kept: Mapping[str, Any]) -> str | None:
+    """The last day on which an override holds, as `2027-06-30`; None: as long as the bundle."""
+    today = datetime.now(UTC).date()
+    try:
+        before = date.fromisoformat(kept["expires"])
+    except (KeyError, TypeError, ValueError):
+        before = None
+    given = st.date_input(
+        text("form_expires"), value=max(before, today) if before else None, min_value=today,
+        max_value=date(today.year + MOST_YEARS, 12, 31), format="YYYY-MM-DD", key=field_key("expires", action_id),
+        help=text("form_expires_help"), persist_state="page",
+    )  # fmt: skip
+    return given.isoformat() if isinstance(given, date) else None
+
+
+def end_of(day: str) -> Time:
+    """The last second of a day, in UTC."""
+    return time_text(datetime.combine(date.fromisoformat(day), time(23, 59, 59), UTC))
+
+
+def _submit(label: str, desk: Desk, action_id: str, person: str, why_not: str = "") -> bool:
+    """The buttons of a form. One that cannot be pressed says why."""
+    with st.container(horizontal=True):
+        hint = f"{text('key_write')} `{key_of('write').label}` {text('hint_write')}"
+        pressed = st.button(label, type="primary", key="form_submit", disabled=bool(why_not), help=hint)
+        st.button(text("form_cancel"), key="form_close", on_click=close_form, args=(desk, person, action_id))
+    if why_not:
+        st.caption(why_not)
+    return pressed
+
+
+def _assignee(review: Review, action_id: str, kept: Mapping[str, Any]) -> str | None:
+    """Who is asked to look closer, of those who can approve."""
+    people = [each.id for each in review.trust.people]
+    asked = kept.get("assignee")
+    return st.selectbox(
+        text("form_assignee"), people, index=people.index(asked) if asked in people else None,
+        key=field_key("assignee", action_id), placeholder=text("form_assignee_anyone"), accept_new_options=True,
+    )  # fmt: skip
+
+
+def _lines(label: str, name: str, action_id: str, kept: Mapping[str, Any]) -> str:
+    key = field_key(name, action_id)
+    if key not in st.session_state and isinstance(kept.get(name), str):
+        st.session_state[key] = kept[name]
+    return st.text_area(label, key=key, height=68, max_chars=2000, persist_state="session") or ""
+
+
+def _meaning(word: str) -> str:
+    return {
+        "approved": text("word_approved"),
+        "outdated": text("word_outdated"),
+        "pending": text("word_pending"),
+        "rejected": text("word_rejected"),
+        "required": text("word_required"),
+    }[word]

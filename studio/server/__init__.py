@@ -1,0 +1,1 @@
+"""The server: the frame around the screens, its routes, and who is let in."""

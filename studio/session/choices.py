@@ -1,0 +1,81 @@
+"""Choosing what a screen is about. The choice stands in the address bar."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import streamlit as st
+
+from metainfer_core.errors import MetaInferError
+from studio.files.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
+from studio.files.workspace import Kind, files_of, workspace_folder
+from studio.words.long_names import shortened
+from studio.words.plain_words import error_words, plain_words
+from studio.words.texts import text
+
+
+def choose_file(kind: Kind, label: str, key: str) -> Path | None:
+    """One file of the workspace; None, and nothing drawn, where there is none of its kind."""
+    folder = workspace_folder()
+    names = [path.relative_to(folder).as_posix() for path in files_of(kind)]
+    if not names:
+        return None
+    return folder / _chosen(label, names, key)
+
+
+def choose_spec(key: str = "spec") -> SpecChoice | None:
+    """One spec of the workspace or the library; None where there is none at all."""
+    found = {short_reference(each.reference): each for each in spec_choices()}
+    return found[_chosen(text("choose_spec"), list(found), key)] if found else None
+
+
+def choose_subject() -> Subject | None:
+    """A policy with the model and spec that it is for; asks for these where it does not name them."""
+    path = choose_file("policy", text("choose_policy"), "policy")
+    if path is None:
+        st.info(text("policy_none"))
+        st.page_link("pages/adapt.py", label=text("policy_to_adapt"), icon=":material/tune:")
+        return None
+    try:
+        found = subject(path)
+    except MetaInferError as error:
+        st.error(error_words(error))
+        return None
+    if found.policy.model_digest is not None and found.policy.spec_digest is not None:
+        return found
+    st.info(text("policy_unbound"))
+    model = choose_file("model", text("choose_model"), "model")
+    spec = choose_spec()
+    return bound(found, model, spec) if model and spec else None
+
+
+def review_or_why_not(found: Subject) -> Review | None:
+    """The review of a policy; says why, where the record or the trust file of the workspace cannot be read."""
+    try:
+        return review_of(found)
+    except MetaInferError as error:
+        st.error(error_words(error), icon=":material/error:")
+        return None
+
+
+def say_if_lost(asked: str, known: Collection[str]) -> None:
+    """Says that what the address asks for is not there; the screen shows another one instead."""
+    if asked and asked not in known:
+        st.warning(text("asked_lost", asked=plain_words(shortened(asked, 120))), icon=":material/link_off:")
+
+
+def _chosen(label: str, names: list[str], key: str) -> str:
+    """One of the names. The address holds it even where it is the first: that can be another one tomorrow."""
+    asked = st.query_params.get(key, "")
+    say_if_lost(asked, names)
+    name = str(st.selectbox(label, names, index=names.index(asked) if asked in names else 0, key=f"{key}-{asked}"))
+    if name != asked:
+        st.query_params[key] = name
+    return name
+
+
+def short_reference(reference: str) -> str:
+    """A spec's reference as the address bar holds it: relative to the workspace where it is a file there."""
+    path = Path(reference)
+    return path.relative_to(workspace_folder()).as_posix() if path.is_absolute() else reference

@@ -1,0 +1,1 @@
+"""What screens say: texts in both languages, the core's sentences, numbers, moments, marks."""
