@@ -169,7 +169,7 @@ def _call(workload: Workload, spec: HardwareSpec, unknown: set[str], follows: bo
         launch=launch,
         time=time,
         binds=binds,
-        mend=_mend(binds, workload, moved),
+        mend=_mend(binds, workload, moved, spec),
         bytes_by_memory=dict(sorted(moved.items())),
         operations=workload.operations,
         intensity=workload.operations / total_bytes if workload.operations is not None and total_bytes else None,
@@ -187,18 +187,23 @@ def _binding(
     return max(walls, key=lambda wall: wall[1].typical if wall[1] is not None else -1.0)[0]
 
 
-def _mend(binds: Wall, workload: Workload, moved: dict[str, int]) -> str:
+def _mend(binds: Wall, workload: Workload, moved: dict[str, int], spec: HardwareSpec) -> str:
     if binds == "compute":
         narrower = "fewer operations" if workload.data_type in INTEGERS else "INT8, or fewer operations"
         return f"{narrower[0].upper()}{narrower[1:]}, or a faster unit than {workload.unit}."
     if binds == "bandwidth":
-        slowest = max(moved, key=lambda name: moved[name], default="memory")
+        slowest = max(moved, key=lambda name: _typical_us(name, moved[name], spec), default="memory")
         return f"Fewer bytes through {slowest}: fuse with a neighbour, use narrower numbers, or place it closer."
     if binds == "memory":
         return "A tile that fits into the cache, or prefetching ahead of the reads."
     if binds == "launch":
         return "Fusing it with a neighbour: starting the call takes longer than the work."
     return "Values that the spec lacks; see what is unknown."
+
+
+def _typical_us(memory: str, count: int, spec: HardwareSpec) -> float:
+    delivered = _bandwidth(spec, memory, set())
+    return _over(count, delivered).typical if delivered is not None else 0.0
 
 
 def _compute_wall(workload: Workload, spec: HardwareSpec, unknown: set[str]) -> Interval | None:

@@ -15,11 +15,8 @@ from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.rewiring import UNIT, nodes_by_id
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.placing import place_what_fits
+from metainfer_core.policy.placing import STAGING, place_what_fits
 from metainfer_core.policy.tools import Tools
-
-STAGING = ("tile", "prefetch")
-"""Kinds that are proposed last: what fits is known when all else is."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,15 @@ def test_the_bandwidth_wall() -> None:
     assert call.bytes_by_memory == {"dram": 10_000_000}
 
 
+def test_what_binds_at_the_bandwidth_wall_is_the_memory_that_takes_longest() -> None:
+    slow = Memory(kind="sram", size_bytes=1 << 20, bandwidth_gbps=1)
+    dram = Memory(kind="dram", size_bytes=1 << 30, bandwidth_gbps=10)
+    spec = spec_of(memories={"dram": dram, "slow": slow}, units={"cpu": cpu(**CORE)})
+    (call,) = estimate([load(operations=8, bytes_by_memory={"dram": 5_000_000, "slow": 1_000_000})], spec).calls
+    assert call.bandwidth == Interval(low=1500.0, typical=1500.0, high=1500.0)
+    assert call.mend.startswith("Fewer bytes through slow: ")
+
+
 def test_the_memory_wall_is_hidden_at_best_and_whole_at_worst() -> None:
     l2 = Cache(size_bytes=1000, line_bytes=100)
     spec = chip({"latency_cycles": {"min": 10, "typ": 20, "max": 50}}, l2_cache=l2)
