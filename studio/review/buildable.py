@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from metainfer_core import __version__
+from metainfer_core.policy.ruleset import ruleset_digest
 from studio.background.job_view import EVERY, job_list
 from studio.background.jobs import Job, Order, jobs, start
 from studio.files.policies import Review, Subject, reviewed
@@ -43,7 +44,7 @@ class Checked:
 def known(found: Subject, review: Review) -> Checked:
     """What was found out so far, without asking."""
     digest = reviewed(review).digest
-    subject = f"{digest} {__version__}"
+    subject = f"{digest} {ruleset_digest()} {__version__}"
     told = [_told(job, subject, digest) for job in jobs() if _is_about(job, subject)]
     return min(told, key=lambda each: _BEST_FIRST.index(each.word), default=Checked("unknown", subject))
 

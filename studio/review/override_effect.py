@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metainfer_core.explain.sizes import size
 from metainfer_core.policy.objective import worst_sqnr_db
-from metainfer_core.policy.what_if import Forecast, Outcome, WhatIf
+from metainfer_core.policy.what_if import MOVES_NOTHING, Forecast, Outcome, WhatIf
 from review_store.record.events import Overridden
 from studio.words.core_words import core_words
 from studio.words.figures import decibels, microseconds
@@ -44,8 +44,10 @@ def _measured(found: WhatIf, action_id: str) -> str:
     whole = text("effect_together", before=_figure(found.before.together), after=_figure(found.after.together))
     if action_id not in found.after.alone:
         return whole
-    before, after = (_figure(side.alone[action_id]) for side in (found.before, found.after))
-    return text("effect_alone", before=before, after=after) + whole
+    before, after = (side.alone[action_id] for side in (found.before, found.after))
+    if before.why_not == after.why_not == MOVES_NOTHING:
+        return whole
+    return text("effect_alone", before=_figure(before), after=_figure(after)) + whole
 
 
 def _figure(found: Outcome) -> str:

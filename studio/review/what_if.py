@@ -14,6 +14,7 @@ from metainfer_core import __version__
 from metainfer_core.errors import MetaInferError
 from metainfer_core.explain.what_if_words import recorded_together
 from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.ruleset import measuring_digest
 from metainfer_core.policy.what_if import WhatIf, changed_ids, content_of
 from metainfer_core.values import canonical_json
 from metainfer_core.verify.samples import source_of
@@ -74,7 +75,7 @@ def asked(found: Subject, review: Review, action: ActionReview, override: Overri
     if before == after:
         return Measurement("nothing")
     about = f"{action.id} {found.digest} "
-    subject = f"{about}{before} {after} {__version__}"
+    subject = f"{about}{before} {after} {measuring_digest()} {__version__}"
     with _starting:
         job = next((each for each in jobs() if each.order.kind == KIND and each.order.subject == subject), None)
         if job is None:

@@ -37,7 +37,9 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "card_is_changed": {
         "en": "Overridden, see the parameters. The sentence and the effects below are those of the action as proposed."
     },
-    "form_wait_illegal": {"en": "It cannot be written while this is so."},
+    "form_wait_illegal": {
+        "en": "It cannot be written while this is so: choose something else here, or override first what it names."
+    },
     # The effect of an override
     "effect_absent": {
         "en": "What it does cannot be measured: the model or the hardware spec is not in the workspace. "

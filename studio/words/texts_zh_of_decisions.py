@@ -31,7 +31,7 @@ TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "form_off_legal": "在此模型和芯片上可以关闭。",
     "form_as_proposed_legal": "恢复提出值，在此模型和芯片上可行。",
     "form_wait": "请先更改某个字段，此按钮才可用。",
-    "form_wait_illegal": "在此情况下无法写入。",
+    "form_wait_illegal": "在此情况下无法写入：请在此处另选，或先覆盖上面提到的动作。",
     "card_is_off": "已关闭。以下内容说的是动作提出时的样子。",
     "card_is_changed": "已覆盖，见参数一栏。以下的说明和影响都是按提出时的动作得出的。",
     "effect_absent": "无法测量其影响：工作区中没有该模型或硬件规格。记录中会注明这一点。",

@@ -98,6 +98,9 @@ def test_what_can_be_built_can_be_signed_and_what_cannot_is_said_with_its_action
     found = subject(work / PATH)
     told = known(found, review_of(found))
     assert (told.word, [action_id for action_id, _ in told.faults]) == ("cannot", [BROKEN])
+    with monkeypatch.context() as patch:
+        patch.setattr("studio.review.buildable.ruleset_digest", lambda: "sha256:" + 64 * "0")
+        assert known(found, review_of(found)).word == "unknown"  # what was told under other rules is no answer
 
     page = screen("review", work, monkeypatch, policy=PATH, risk="high")
     page.button(key="refusal_0").click().run()

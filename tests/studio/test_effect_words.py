@@ -6,7 +6,7 @@ from screens import screen
 
 from metainfer_core.cost.estimate import Interval
 from metainfer_core.numerics.metrics import Effect, OutputEffect
-from metainfer_core.policy.what_if import OFF, Forecast, Outcome, Side, WhatIf
+from metainfer_core.policy.what_if import MOVES_NOTHING, OFF, Forecast, Outcome, Side, WhatIf
 from review_store.record.events import Overridden
 from review_store.review.decide import Decision, decide
 from review_store.review.workspace import now
@@ -70,6 +70,18 @@ def test_why_it_was_not_measured_is_told_and_nothing_of_older_records():
         "Its effect was not measured: no data",
     )
     assert effect_words(Overridden(**GIVEN, override=False)) == ()
+
+
+def test_of_what_moves_no_number_only_the_whole_is_told():
+    still = {ACTION: Outcome(why_not=MOVES_NOTHING)}
+    placed = MEASURED.model_copy(
+        update={
+            "before": MEASURED.before.model_copy(update={"alone": still}),
+            "after": MEASURED.after.model_copy(update={"alone": still, "broken": ()}),
+        }
+    )
+    first, *_ = effect_words(Overridden(**GIVEN, override={"memory": {"x": "dram"}}, measured=placed))
+    assert first == "Measured on 4 samples of a.npz, signal to noise: the whole policy 35.1 dB → 19.9 dB."
 
 
 def test_no_error_at_all_is_said_so():
