@@ -79,8 +79,9 @@ def open_dimensions() -> onnx.ModelProto:
 
 def large_weights(largest: float) -> Case:
     """Neighbouring weights of one sign, all near the greatest code or not (microsoft/onnxruntime 6004)."""
-    weight = np.full((8, 32), 0.9, np.float32)
-    weight[:, 1:] *= largest
+    signs = np.sign(normal(8, 16)).repeat(2, axis=1)  # by pairs, so that no few factors make up the layer
+    weight = (0.9 * largest * signs).astype(np.float32)
+    weight[range(8), range(0, 32, 4)] = 0.9
     return case(
         [make_node("Gemm", ["x", "weight"], ["y"], "dense", transB=1)],
         {"x": np.abs(normal(SAMPLES, 32))},
