@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hwdoc_ingest.intake.intake import so_far
+from hwdoc_ingest.intake import so_far
 from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.sample.command import DATASHEET, sample_files

@@ -81,9 +81,9 @@ def test_fault_03_nothing_is_outdated_by_another_file(log, tmp_path):
 def test_fault_03_last_editor_does_not_count_and_others_stay_counted(log):
     strict = trust_file(authors_may_approve=False)
     say(log, POLICY, "ada", CONV_0, "override", override={"bit_width": 16}, reason="finer", trust=strict)
-    say(log, POLICY, "ada", CONV_0, "approve", trust=strict)
-    assert words(log, POLICY, strict)[CONV_0] == "pending"
-    say(log, POLICY, "bob", CONV_0, "approve", trust=strict)
+    say(log, POLICY, "ada", CONV_0, "approve", justification=JUSTIFICATION, trust=strict)
+    assert words(log, POLICY, strict)[CONV_0] == "required"
+    say(log, POLICY, "bob", CONV_0, "approve", justification=JUSTIFICATION, trust=strict)
     review = current_state(log, POLICY, strict).action(CONV_0)
     assert (review.word, review.standing.counted, review.standing.authors) == ("approved", ("bob",), ("ada",))
 
