@@ -18,6 +18,9 @@ from review_store.record.log import GENESIS, EventLog, chained_hash
 from review_store.record.migrations import guards
 from review_store.record.tables import EVENT, VALUE
 
+Checkpoints = tuple[tuple[LogHead, ...], tuple[int, ...]]
+"""Those of a file, and the lines that cannot be read."""
+
 
 class LogFault(Value):
     """One sign that the record is not what was written."""
@@ -34,10 +37,11 @@ def check_log(log: EventLog, witnesses: tuple[LogHead, ...] = ()) -> tuple[LogFa
         log: The record.
         witnesses: Heads of the log that stand elsewhere, such as in signed bundles.
     """
+    kept = _kept(log.checkpoints)  # before the record: what is appended meanwhile is named by no checkpoint of these
     with store_errors(log.path), log.engine.connect() as connection:
         hashes: dict[int, str] = {}
         faults = [*_file_faults(connection), *_chain_faults(connection, hashes), *_value_faults(connection)]
-    faults.extend(_checkpoint_faults(log.checkpoints, hashes))
+    faults.extend(_checkpoint_faults(log.checkpoints, kept, hashes))
     faults.extend(_witness_faults(witnesses, hashes, "a signed bundle"))
     return tuple(sorted(dict.fromkeys(faults), key=lambda fault: (fault.seq or 0, fault.what)))
 
@@ -83,14 +87,15 @@ def _value_faults(connection: Connection) -> Iterator[LogFault]:
             yield LogFault(what=f"The kept value {row.digest} was changed.")
 
 
-def _checkpoint_faults(path: Path, hashes: dict[int, str]) -> Iterator[LogFault]:
-    if not path.exists():
-        if hashes:
-            yield LogFault(what=f"{path}: the file of checkpoints is missing, so a cut at the end would not be seen.")
-        return
-    checkpoints, broken = read_checkpoints(path)
-    if hashes and not checkpoints:
-        yield LogFault(what=f"{path}: the file holds no checkpoint, so a cut at the end would not be seen.")
+def _kept(path: Path) -> Checkpoints:
+    return read_checkpoints(path) if path.exists() else ((), ())
+
+
+def _checkpoint_faults(path: Path, kept: Checkpoints, hashes: dict[int, str]) -> Iterator[LogFault]:
+    checkpoints, broken = kept
+    if hashes and not checkpoints and not _kept(path)[0]:  # the first may have been written meanwhile
+        there = "holds no checkpoint" if path.exists() else "of checkpoints is missing"
+        yield LogFault(what=f"{path}: the file {there}, so a cut at the end would not be seen.")
     for number in broken:
         yield LogFault(what=f"{path}:{number}: this checkpoint cannot be read.")
     yield from _witness_faults(checkpoints, hashes, "a checkpoint")

@@ -7,7 +7,9 @@ from review_maker import ADD_2, CONV_0, CONV_1, POLICY, TRUST, approve_all, priv
 from metainfer_core.bundle.statement import LogHead
 from metainfer_core.errors import InputError
 from review_store.record.check_log import check_log
+from review_store.record.events import read_event
 from review_store.record.log import EventLog
+from review_store.record.migrations import guards
 from review_store.signing.signing import release
 
 EDITS = {
@@ -171,3 +173,33 @@ def test_damaged_file_is_found_or_refused(full):
 def test_witness_of_an_empty_log_says_nothing(full):
     genesis = LogHead(seq=0, hash="sha256:" + 64 * "0")
     assert check_log(full, (genesis,)) == ()
+
+
+def test_what_is_appended_while_one_looks_is_no_cut(full, monkeypatch):
+    """The chain is read up to event 6; then another person writes event 7 and its checkpoint."""
+    other = EventLog(full.path.parent)
+
+    def read_and_append(body):
+        if other.head().seq == 6:
+            say(other, POLICY, "eve", ADD_2, "comment", reason="meanwhile")
+        return read_event(body)
+
+    monkeypatch.setattr("review_store.record.check_log.read_event", read_and_append)
+    assert check_log(full) == ()
+    assert other.head().seq == 7
+    other.close()
+
+
+def test_the_first_event_of_all_may_be_written_while_one_looks(tmp_path, monkeypatch):
+    log, other = EventLog(tmp_path / "w"), EventLog(tmp_path / "w")
+
+    def guarded():
+        if other.head().seq == 0:
+            say(other, POLICY, "eve", ADD_2, "comment", reason="meanwhile")
+        return guards()
+
+    monkeypatch.setattr("review_store.record.check_log.guards", guarded)
+    assert check_log(log) == ()
+    assert other.head().seq > 0
+    log.close()
+    other.close()
