@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -32,28 +34,32 @@ def document_link(digest: str) -> dict[str, str]:
 
 
 async def _picture(request: Request) -> Response:
-    digest = request.path_params["digest"]
-    if not has_token(request, digest):
-        return _no("This link was not given out by this server, or the server has been restarted.", 403)
-    document = await run_in_threadpool(document_with, f"sha256:{digest}")
-    if document is None:
-        return _no(why_absent(workspace_folder(), f"sha256:{digest}"), 404)
+    document = await _document(request)
+    if isinstance(document, Response):
+        return document
+    digest = f"sha256:{request.path_params['digest']}"
     try:
-        picture = await run_in_threadpool(page_picture, document, f"sha256:{digest}", request.path_params["page"])
+        picture = await run_in_threadpool(page_picture, document, digest, request.path_params["page"])
     except MetaInferError as error:
         return _no(" ".join(part for part in (error.what, error.why, error.fix) if part), 422)
     return FileResponse(picture, media_type="image/png", headers={"cache-control": "private, max-age=86400"})
 
 
 async def _lines(request: Request) -> Response:
+    document = await _document(request)
+    if isinstance(document, Response):
+        return document
+    first, lines = await run_in_threadpool(lines_around, document, request.path_params["line"])
+    return JSONResponse({"first": first, "lines": lines})
+
+
+async def _document(request: Request) -> Path | Response:
+    """The document that a link names, or the answer that says why there is none."""
     digest = request.path_params["digest"]
     if not has_token(request, digest):
         return _no("This link was not given out by this server, or the server has been restarted.", 403)
     document = await run_in_threadpool(document_with, f"sha256:{digest}")
-    if document is None:
-        return _no(why_absent(workspace_folder(), f"sha256:{digest}"), 404)
-    first, lines = await run_in_threadpool(lines_around, document, request.path_params["line"])
-    return JSONResponse({"first": first, "lines": lines})
+    return document or _no(why_absent(workspace_folder(), f"sha256:{digest}"), 404)
 
 
 def _no(sentence: str, status: int) -> Response:

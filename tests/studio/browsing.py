@@ -88,3 +88,10 @@ def settled(page):
             return app && app.dataset.testScriptState === 'notRunning';
         }"""
     )
+
+
+def bottom(locator):
+    """Where something that is to be seen ends, in pixels from the top of the window."""
+    expect(locator).to_be_visible()
+    box = locator.bounding_box()
+    return box["y"] + box["height"]

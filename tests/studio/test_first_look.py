@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import Studio, browser_page, settled
+from browsing import Studio, bottom, browser_page, settled
 from drafts import with_draft
 from fitted import PATH, fitted
 from playwright.sync_api import expect
@@ -23,12 +23,6 @@ def studio(tmp_path, monkeypatch):
     monkeypatch.setenv("METAINFER_WORKSPACE", str(started.workspace))
     yield started.start()
     started.stop()
-
-
-def bottom(locator):
-    expect(locator).to_be_visible()
-    box = locator.bounding_box()
-    return box["y"] + box["height"]
 
 
 def test_what_to_press_is_in_sight_on_a_small_screen(studio):

@@ -1,7 +1,7 @@
 """What comes next is in sight on a small screen and looks like a button in each language; Tab leaves a table."""
 
 import pytest
-from browsing import Studio, browser_page, settled
+from browsing import Studio, bottom, browser_page, settled
 from finished import BUNDLE, PACKAGE, finished
 from fitted import PATH
 from playwright.sync_api import expect
@@ -20,12 +20,6 @@ def studio(tmp_path_factory):
     finished(started.workspace)
     yield started.start()
     started.stop()
-
-
-def bottom(locator):
-    expect(locator).to_be_visible()
-    box = locator.bounding_box()
-    return box["y"] + box["height"]
 
 
 def test_after_signing_compile_and_then_the_report_are_in_sight(studio):
