@@ -1,43 +1,17 @@
-"""Optical character recognition behind one interface: an image in, words with boxes out."""
+"""The engines of optical character recognition, and which of them is used."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from hwdoc_ingest.ocr.ocr_engine import Corners, Image, OcrEngine, SeenWord
+from hwdoc_ingest.ocr.ocr_kept import kept
 from hwdoc_ingest.page.pages import plain_text
 from metainfer_core.errors import UnsupportedError
-
-Image = npt.NDArray[np.uint8]
-"""Height, width, 3: blue, green, red."""
-Corners = tuple[tuple[float, float], ...]
-"""Four corners in pixels, from the top left clockwise."""
-
-
-@dataclass(frozen=True)
-class SeenWord:
-    """A word in an image."""
-
-    text: str
-    corners: Corners
-    sure: float
-
-
-class OcrEngine(Protocol):
-    """Reads the words of an image."""
-
-    name: str
-
-    def read(self, image: Image) -> Sequence[SeenWord]:
-        """The words of an image, line by line."""
-        ...
 
 
 class RapidOcr:
@@ -126,8 +100,6 @@ def _line(row: Mapping[str, Any]) -> tuple[int, int, int]:
 @lru_cache(maxsize=1)
 def default_engine() -> OcrEngine:
     """The better engine of those installed; raises UnsupportedError when there is none."""
-    from hwdoc_ingest.ocr.ocr_kept import kept  # it wraps what stands here
-
     if importlib.util.find_spec("rapidocr"):
         return kept(RapidOcr(), "rapidocr")
     if importlib.util.find_spec("pytesseract"):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from hwdoc_ingest.ocr.ocr import Image, OcrEngine, SeenWord
+from hwdoc_ingest.ocr.ocr_engine import Image, OcrEngine, SeenWord
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.values import canonical_json
 

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from hwdoc_ingest.ocr.ocr import Image, OcrEngine, SeenWord, default_engine, skew
+from hwdoc_ingest.ocr.ocr import default_engine, skew
+from hwdoc_ingest.ocr.ocr_engine import Image, OcrEngine, SeenWord
 from hwdoc_ingest.ocr.ocr_spaces import keep_apart
 from hwdoc_ingest.ocr.ocr_spelling import mend_quantities
 from hwdoc_ingest.ocr.ocr_turns import ANGLES, read_any_way

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hwdoc_ingest.ocr.ocr import Image, OcrEngine, SeenWord
+from hwdoc_ingest.ocr.ocr_engine import Image, OcrEngine, SeenWord
 
 FEW_LETTERS = 2.0
 """Letters of a word, weighed with how sure they are, below which on average a page seems to be the wrong way round."""

@@ -11,16 +11,13 @@ import hmac
 import secrets
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from metainfer_core.bundle.trust import TrustFile, TrustRoot
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import read_bytes, write_bytes
 from metainfer_core.policy.policy import Policy
 from metainfer_core.values import FrozenMap, Value, canonical_json, read_json
-
-if TYPE_CHECKING:
-    from metainfer_core.bundle.signed_bundle import Verified
 
 
 class SeenBundle(Value):
@@ -137,21 +134,13 @@ def read_seen(path: Path) -> Seen:
     return seen
 
 
-def remember(path: Path, verified: Verified) -> None:
-    """Notes down a bundle that something is now built from, so that an older one is refused from here on."""
-    serial, name = verified.statement.predicate.serial, verified.name
-    seen = read_seen(path).with_bundle(
-        name, serial, verified.payload_digest, verified.trust, verified.key_ids, verified.at
-    )
-    _write(path, seen)
-
-
 def remember_trust(path: Path, trust: TrustFile) -> None:
     """Notes down a signed trust file that took effect: from here on none is taken that its root keys did not sign."""
-    _write(path, read_seen(path).with_trust(trust))
+    write_seen(path, read_seen(path).with_trust(trust))
 
 
-def _write(path: Path, seen: Seen) -> None:
+def write_seen(path: Path, seen: Seen) -> None:
+    """Writes the record with its check, then the number of its change beside it."""
     key_path = _key_file(path)
     key, _ = _read_key(key_path)
     if not key:

@@ -23,52 +23,16 @@ from metainfer_core.bundle.envelope import (
 from metainfer_core.bundle.reason import Reason, listed, not_trusted, reason_of
 from metainfer_core.bundle.review_rules import lineage
 from metainfer_core.bundle.seen import Seen, seen_name
-from metainfer_core.bundle.statement import RELEASE_TYPE, Digest, ReleaseStatement, SignedAction, read_payload
+from metainfer_core.bundle.statement import RELEASE_TYPE, ReleaseStatement, SignedAction, read_payload
 from metainfer_core.bundle.trust import Person, Time, TrustedKey, TrustFile
+from metainfer_core.bundle.verified import Verified
 from metainfer_core.errors import InputError, NotTrustedError
-from metainfer_core.policy.policy import Policy
 from metainfer_core.values import sha256
 
 DEMO = (
     "This is a demo: a studio signed it with keys of its own, for whoever sat there. It proves nothing about who "
     "approved what."
 )
-
-
-@dataclass(frozen=True)
-class Verified:
-    """A bundle that passed every check."""
-
-    statement: ReleaseStatement
-    payload_digest: Digest
-    """Digest of the signed bytes: what names this bundle."""
-    releasers: tuple[str, ...]
-    """Who signed the whole."""
-    reviewers: Mapping[str, tuple[str, ...]]
-    """Action id to the people who stand behind it."""
-    trust: TrustFile
-    """The trust file that vouches for it."""
-    key_ids: tuple[str, ...]
-    """Of the releasers' keys that count."""
-    at: Time
-    """When it was checked."""
-    sentences: tuple[str, ...]
-    """In plain words: what is signed by whom, and what was not compared."""
-
-    @property
-    def policy(self) -> Policy:
-        """The reviewed policy."""
-        return self.statement.predicate.policy
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether a studio in demo mode signed it."""
-        return self.statement.predicate.demo is True
-
-    @property
-    def name(self) -> str:
-        """What it is remembered under."""
-        return seen_name(self.policy)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ import typer
 from metainfer_core import pipeline
 from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.envelope import is_envelope
-from metainfer_core.bundle.seen import read_seen, remember, seen_file
+from metainfer_core.bundle.seen import read_seen, seen_file
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust import time_text
 from metainfer_core.bundle.trust_root import missing_trust, read_trust
+from metainfer_core.bundle.verified import remember
 from metainfer_core.cli.console import Json, emit, progress, verdict
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.cli.policy_commands import (

@@ -11,7 +11,7 @@ from metainfer_core.bundle.case import Expected
 from metainfer_core.bundle.envelope import Envelope
 from metainfer_core.bundle.reason import Reason, listed, not_trusted
 from metainfer_core.bundle.review_rules import standing
-from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
+from metainfer_core.bundle.signed_bundle import inspect_bundle
 from metainfer_core.bundle.statement import (
     ApprovalPredicate,
     ApprovalStatement,
@@ -23,6 +23,7 @@ from metainfer_core.bundle.statement import (
     subjects,
 )
 from metainfer_core.bundle.trust import Mark, Person, Time, TrustedKey, TrustFile
+from metainfer_core.bundle.verified import Verified
 from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.files import Pending
 from metainfer_core.policy.policy import Policy

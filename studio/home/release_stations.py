@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from metainfer_core.bundle.signed_bundle import Verified, inspect_bundle
+from metainfer_core.bundle.signed_bundle import inspect_bundle
 from metainfer_core.bundle.trust import TrustFile, time_text
 from metainfer_core.bundle.trust_root import read_trust
+from metainfer_core.bundle.verified import Verified
 from metainfer_core.codegen.package import Manifest
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import read_bytes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hwdoc_ingest.ocr.ocr import SeenWord
+from hwdoc_ingest.ocr.ocr_engine import SeenWord
 from hwdoc_ingest.ocr.ocr_kept import FOLDER_VARIABLE, KeptOcr, kept
 
 WORDS = (

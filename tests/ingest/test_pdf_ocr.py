@@ -10,7 +10,8 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
-from hwdoc_ingest.ocr.ocr import SeenWord, default_engine, skew
+from hwdoc_ingest.ocr.ocr import default_engine, skew
+from hwdoc_ingest.ocr.ocr_engine import SeenWord
 from hwdoc_ingest.ocr.ocr_pages import as_shown, read_page, turned
 from hwdoc_ingest.ocr.ocr_spelling import mend_names
 from hwdoc_ingest.ocr.page_image import render_page

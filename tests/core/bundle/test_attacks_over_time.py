@@ -20,10 +20,11 @@ from bundle_maker import (
 from command_rig import COMPILE, VERIFY, command, lay_out, signed
 
 from metainfer_core.bundle.envelope import Envelope, Signature, key_id, pre_authentication_encoding
-from metainfer_core.bundle.seen import Seen, read_seen, remember, seen_file, seen_name
+from metainfer_core.bundle.seen import Seen, read_seen, seen_file, seen_name
 from metainfer_core.bundle.signed_bundle import open_bundle
 from metainfer_core.bundle.trust import Revocation, TrustRoot
 from metainfer_core.bundle.trust_root import TRUST_TYPE, open_trust, read_trust
+from metainfer_core.bundle.verified import remember
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.values import sha256
 

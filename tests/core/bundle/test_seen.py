@@ -1,8 +1,9 @@
 import pytest
 from bundle_maker import MODEL, NOW, SPEC, bundle, policy, trust_file
 
-from metainfer_core.bundle.seen import Seen, read_seen, remember, seen_file, seen_name
+from metainfer_core.bundle.seen import Seen, read_seen, seen_file, seen_name
 from metainfer_core.bundle.signed_bundle import open_bundle
+from metainfer_core.bundle.verified import remember
 from metainfer_core.errors import NotTrustedError
 
 TRUST = trust_file(version=4)
