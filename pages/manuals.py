@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import EVERY, job_list
+from studio.background.jobs import jobs
 from studio.drafts.corrections import all_corrections, export_corrections
 from studio.drafts.growing import growing_drafts
 from studio.files.workspace import WorkspaceFile, workspace_files
@@ -25,6 +26,7 @@ from studio.manuals.uploads import (
 )
 from studio.server.frame import is_page
 from studio.session.session import person
+from studio.words.markup import next_step
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
@@ -92,7 +94,7 @@ def _give(manuals: list[WorkspaceFile], drafts: list[WorkspaceFile]) -> None:
             except MetaInferError as error:
                 st.error(error_words(error))
                 for path in kept:  # they are still in the box; what cannot be deleted is listed as unread
-                    with contextlib.suppress(MetaInferError):
+                    with suppress(MetaInferError):
                         discard(path)
             else:
                 st.session_state["batch"] = st.session_state.get("batch", 0) + 1  # the boxes are empty again
@@ -183,6 +185,7 @@ def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
         ):
             if key:
                 column.caption(text(key), text_alignment="right" if key not in ("draft_chip", "draft_from") else "left")
+        read_last = next((job.order.subject for job in jobs() if job.order.kind == "ingest"), "")
         for file in drafts:
             columns = st.columns(widths, vertical_alignment="center")
             try:
@@ -197,7 +200,8 @@ def _drafts(drafts: list[WorkspaceFile], has_manuals: bool) -> None:
             columns[1].caption(plain_words(", ".join(told.sources)))
             for column, number in zip(columns[2:5], (told.places, told.decided, told.conflicts), strict=True):
                 column.markdown(f"{number}", text_alignment="right")
-            with columns[5]:
+            # what was read last is what comes next
+            with columns[5], next_step("confirm") if file.name == read_last else nullcontext():
                 if is_page("confirm"):
                     st.page_link(
                         "pages/confirm.py",

@@ -60,8 +60,8 @@ def job_list(kinds: Collection[str], subjects: Collection[str] = (), limit: int 
 
 
 def job_line(job: Job) -> None:
-    """One job in a box."""
-    with st.container(border=True, key=f"job-{job.id}"):
+    """One job in a box, whose key tells `job_focus.js` whether it has ended, and how."""
+    with st.container(border=True, key=f"job-{'open' if job.is_open else job.state}-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.text(f"{job.order.title}", width="content")
             if job.is_open:

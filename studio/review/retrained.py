@@ -20,6 +20,7 @@ from studio.files.workspace import files_of, folder_for, workspace_folder
 from studio.review.bulk import draw_list, seen_now
 from studio.review.decisions import write_about_all
 from studio.review.review_queue import Desk
+from studio.words.markup import next_step
 from studio.words.plain_words import error_words
 from studio.words.texts import text
 
@@ -120,10 +121,11 @@ def _outcome(model: Path) -> None:
     answer = done.answer() if done is not None and done.state == "done" else None
     made = Path(str(answer["policy"])) if answer else None
     if made is not None and made.is_file():
-        st.page_link(
-            "pages/review.py", label=text("reapply_review", policy=made.name), icon=":material/rate_review:",
-            query_params={"policy": _name(made)},
-        )  # fmt: skip
+        with next_step("reapply"):
+            st.page_link(
+                "pages/review.py", label=text("reapply_review", policy=made.name), icon=":material/rate_review:",
+                query_params={"policy": _name(made)},
+            )  # fmt: skip
 
 
 def _name(path: Path) -> str:

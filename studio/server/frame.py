@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from metainfer_core.errors import MetaInferError
+from studio.background.job_focus import keep_focus
 from studio.background.jobs import jobs
 from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
@@ -76,6 +77,7 @@ def frame() -> None:
         _where()
         _language()
         tab_leaves_grids()
+        keep_focus()
     run_screen(screen)
 
 

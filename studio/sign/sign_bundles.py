@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,9 +86,11 @@ def draw_compile(found: Subject, signed: SignedFile, is_next: bool = True) -> No
     )
     newest = compiling(signed)
     busy = newest is not None and newest.is_open
-    pressed = st.button(
-        text("compile_start"), type="primary" if is_next else "secondary", key=f"compile_{signed.name}", disabled=busy
-    )
+    with next_step(f"compile_{signed.path.stem}") if is_next else nullcontext():
+        pressed = st.button(
+            text("compile_start"), type="primary" if is_next else "secondary", key=f"compile_{signed.name}",
+            disabled=busy,
+        )  # fmt: skip
     if pressed:
         data = workspace_folder() / chosen if chosen else None
         arguments = compile_arguments(found, signed.path, target, data, signed.package, verified.is_demo)

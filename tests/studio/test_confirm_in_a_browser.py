@@ -43,9 +43,11 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     expect(page.get_by_role("link", name="Confirm")).to_be_visible()
     page.locator('input[type="file"]').set_input_files([sheet, brief])
     expect(page.get_by_label("Name of the chip")).to_have_value("tarnholt_v200")
-    page.get_by_role("button", name="Read", exact=True).click()
+    page.get_by_role("button", name="Read", exact=True).press("Enter")
     expect(page.get_by_text(re.compile("reading pages|reading sentences|waits for its turn|starting"))).to_be_visible()
-    page.locator(".st-key-drafts").get_by_role("link", name="Confirm").click()
+    to_confirm = page.locator(".st-key-drafts").get_by_role("link", name="Confirm")
+    expect(to_confirm).to_be_focused()  # the keyboard goes on where the reading has led to
+    to_confirm.press("Enter")
 
     desk = page.locator(".desk")
     row = desk.locator(".row")

@@ -2,7 +2,7 @@
 
 import pytest
 from browsing import Studio, bottom, browser_page, settled
-from finished import BUNDLE, PACKAGE, finished
+from finished import BUNDLE, PACKAGE, SPEC, finished
 from fitted import PATH
 from playwright.sync_api import expect
 
@@ -80,3 +80,32 @@ def test_tab_leaves_a_table(studio):
         assert in_table[-1] is False
         page.keyboard.press("Shift+Tab")  # and back into it
         assert page.evaluate(where)
+
+
+def test_the_keyboard_goes_on_at_a_long_job_and_at_its_result(studio):
+    (studio.workspace / PACKAGE).unlink()
+    running = page_part("job-open-")
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/sign?policy={PATH}")
+        settled(page)
+        page.get_by_role("button", name=text("compile_start"), exact=True).press("Enter")
+        expect(page.locator(running)).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=text("job_cancel"))).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(page_part("job-cancelled-"))).to_be_focused()
+        page.get_by_role("button", name=text("compile_start"), exact=True).press("Enter")
+        expect(page.locator(running)).to_be_focused()
+        expect(page.get_by_role("link", name=text("bundle_report"))).to_be_focused()
+        page.goto(f"{studio.address}/adapt?model=net.onnx&spec={SPEC}")
+        settled(page)
+        page.get_by_role("button", name=text("adapt_start")).press("Enter")
+        expect(page.locator(running)).to_be_focused()
+        page.get_by_label(text("adapt_goal"), exact=True).focus()
+        expect(page.get_by_text(text("job_done"))).to_be_visible()
+        settled(page)
+        expect(page.get_by_label(text("adapt_goal"), exact=True)).to_be_focused()  # who has moved on is left alone
+
+
+def page_part(key):
+    return f'[class*="st-key-{key}"]'
