@@ -16,6 +16,7 @@ from metainfer_core.npu.stage import Asked
 from metainfer_core.npu.tiles import Axis, Tile
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.program import Step, Tensor
+from metainfer_core.numerics.same_model import SameModel
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
@@ -60,39 +61,13 @@ def staged_model(model: ir.Model, spec: HardwareSpec, unit: str | None = None) -
         spec: The hardware.
         unit: Runs the nodes whose unit the model does not name yet.
     """
-    return _staged_model(_Seen(model, spec, unit))
-
-
-class _Seen:
-    """A model as it is now, on a spec: equal to another as long as lowering would give the same program.
-
-    It keeps the objects that lowering depends on (nodes, wires, constants, attributes), so that no other object can
-    have the identity of one. Marks that only ask something of staging do not count.
-    """
-
-    def __init__(self, model: ir.Model, spec: HardwareSpec, unit: str | None) -> None:
-        self.model, self.spec, self.unit = model, spec, unit
-        self._objects: list[object] = []
-        marks = []
-        for node in model.graph:
-            wires = [value for value in (*node.inputs, *node.outputs) if value is not None]
-            constants = (value.const_value for value in wires)
-            self._objects += (node, *wires, *constants, *node.attributes.values())
-            marks.append(tuple(mark for mark in node.metadata_props.items() if mark[0] not in (TILE, PREFETCH)))
-        self._key = (tuple(map(id, self._objects)), tuple(marks), spec.values_digest, unit)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Seen) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    return _staged_model(SameModel(model, without=(TILE, PREFETCH)), tuple(devices(spec).values()), unit)
 
 
 @lru_cache(maxsize=1)
-def _staged_model(seen: _Seen) -> StagedModel | str:
+def _staged_model(seen: SameModel, fed: tuple[Device, ...], unit: str | None) -> StagedModel | str:
     """Many actions ask about one program, one after another: the last answer is kept."""
-    model, unit = seen.model, seen.unit
-    known = devices(seen.spec)
+    model, known = seen.model, {device.unit: device for device in fed}
     if not known:
         return "No unit of the spec has a local memory (compute_units.<unit>.local_memory)."
     try:

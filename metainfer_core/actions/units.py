@@ -168,7 +168,7 @@ def unknown_unit(spec: HardwareSpec, name: str | None) -> str | None:
 
 def describe(spec: HardwareSpec, field: str) -> str | None:
     """The value at a field path as text with its unit, and ` (assumed)` behind it where no document gives it."""
-    here: object = spec.plain()
+    here: object = spec.written
     for key in field.split("."):
         if not isinstance(here, Mapping) or key not in here:
             return None

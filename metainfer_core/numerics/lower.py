@@ -2,13 +2,15 @@
 
 A node becomes an integer kernel where its inputs are dequantized int8 tensors and its result is quantized, unless it
 is marked to stay float; it becomes a float kernel everywhere else. Reordering and packing of constants happens here,
-once. The order of the steps is the order of the nodes; the result depends on the model alone.
+once. The order of the steps is the order of the nodes; the result depends on the model alone, so that many questions
+about one model, one after another, need one lowering.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import onnx_ir as ir
 
@@ -27,6 +29,7 @@ from metainfer_core.numerics.lowering import (
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, KEEP_FLOAT, unsupported
 from metainfer_core.numerics.program import Program
+from metainfer_core.numerics.same_model import SameModel
 
 OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
     **convolution.OPERATORS,
@@ -42,6 +45,8 @@ OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
 }
 LOWERABLE: frozenset[str] = frozenset(OPERATORS)
 """Operators that have a kernel."""
+STAGING_MARKS = ("metainfer.tile", "metainfer.prefetch")
+"""Marks of nodes that only ask something of what follows."""
 DOMAINS = frozenset({"", "ai.onnx"})
 
 
@@ -62,7 +67,12 @@ def lower(model: ir.Model) -> Lowered:
     Raises:
         UnsupportedError: Names the node, its operator and the reason.
     """
-    graph = model.graph
+    return _lowered(SameModel(model, without=STAGING_MARKS))
+
+
+@lru_cache(maxsize=2)
+def _lowered(seen: SameModel) -> Lowered:
+    graph = seen.model.graph
     builder = Builder(graph)
     inputs = tuple(builder.output(value) for value in graph.inputs if value.name not in graph.initializers)
     for node in graph:

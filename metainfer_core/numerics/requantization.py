@@ -32,7 +32,7 @@ def exact(number: np.floating | float) -> Fraction:
 def multiplier_and_shift(factor: Fraction) -> tuple[int, int]:
     """The fixed-point form of a positive factor; below 2^-32 the multiplier is smaller than 2^30 (shift 62)."""
     shift = 31 - _exponent(factor)
-    multiplier = round(factor * Fraction(2) ** min(shift, MAX_SHIFT))
+    multiplier = _scaled(factor, min(shift, MAX_SHIFT))
     if multiplier == 1 << 31:
         multiplier, shift = 1 << 30, shift - 1
     if shift < 1:
@@ -79,12 +79,24 @@ def add_multipliers(left: Fraction, right: Fraction, bits: int = ADD_BITS, most:
             "Calibrate again: a scale is far too small.",
         )
     shift, limit = min(shift, most), (1 << bits) - 1
-    scale = Fraction(2) ** shift
-    a, b = (max(-limit, min(limit, round(side * scale))) for side in (left, right))
+    a, b = (max(-limit, min(limit, _scaled(side, shift))) for side in (left, right))
     return a, b, shift
 
 
 def _exponent(factor: Fraction) -> int:
     """The e with 2^(e-1) <= factor < 2^e."""
-    e = factor.numerator.bit_length() - factor.denominator.bit_length()
-    return e + 1 if factor >= Fraction(2) ** e else e
+    top, bottom = factor.numerator, factor.denominator
+    e = top.bit_length() - bottom.bit_length()
+    return e + 1 if _shifted(top, -e) >= _shifted(bottom, e) else e
+
+
+def _scaled(factor: Fraction, shift: int) -> int:
+    """The factor * 2^shift, rounded half to even; in whole numbers, since each channel of a model has a factor."""
+    top, bottom = _shifted(factor.numerator, shift), _shifted(factor.denominator, -shift)
+    whole, rest = divmod(top, bottom)
+    return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
+
+
+def _shifted(number: int, bits: int) -> int:
+    """A number * 2^bits; the number itself where that would cut bits off, which the other side of the ratio takes."""
+    return number << bits if bits > 0 else number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -426,6 +427,11 @@ class HardwareSpec(Value):
     """Field path to the place that the value was read from."""
 
     @cached_property
+    def written(self) -> Mapping[str, Any]:
+        """As `plain`, made once: a proposal quotes many fields. To be read only."""
+        return self.plain()
+
+    @cached_property
     def values_digest(self) -> str:
         """Digest of what decisions depend on: not of provenance, reasons, sources, version, dates or the change log."""
         apart = (
@@ -437,4 +443,4 @@ class HardwareSpec(Value):
             "verification_method",
             "change_log",
         )
-        return sha256(canonical_json({key: value for key, value in self.plain().items() if key not in apart}))
+        return sha256(canonical_json({key: value for key, value in self.written.items() if key not in apart}))

@@ -39,8 +39,15 @@ def requantized(total: int, multiplier: int, shift: int, zero_point: int) -> int
 @settings(max_examples=300, derandomize=True, deadline=None)
 def test_multiplier_is_the_nearest_of_31_bits(factor: Fraction) -> None:
     multiplier, shift = multiplier_and_shift(factor)
+    assert multiplier == round(factor * 2**shift)
     assert 1 << 30 <= multiplier < 1 << 31
     assert abs(Fraction(multiplier, 2**shift) / factor - 1) <= Fraction(1, 2**31)
+
+
+@pytest.mark.parametrize(("odd", "expected"), [(1, 0), (3, 2), (5, 2), (7, 4)])
+def test_factors_that_lie_between_two_multipliers_take_the_even_one(odd: int, expected: int) -> None:
+    """A multiplier of 31 bits and a half, added to 2^30, which is even."""
+    assert multiplier_and_shift(Fraction((1 << 31) + odd, 1 << 60)) == ((1 << 30) + expected, 59)
 
 
 @given(SUMS, FACTORS, st.integers(-128, 127))
