@@ -139,6 +139,18 @@ def sqnr_by_channel(reference: np.ndarray, actual: np.ndarray) -> tuple[float | 
     return tuple(_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True))
 
 
+def power(values: np.ndarray) -> float:
+    """Sum of the squares of what is finite."""
+    real = np.asarray(values, np.float64)
+    return float(np.sum(np.where(np.isfinite(real), real, 0.0) ** 2))
+
+
+def noise_power(reference: np.ndarray, actual: np.ndarray) -> float:
+    """Sum of the squares of all errors; infinite where one side is no number and the other is not the same."""
+    _, _, error, broken = _apart(np.asarray(reference, np.float64), np.asarray(actual, np.float64))
+    return float("inf") if broken.any() else float(np.sum(error * error))
+
+
 def _apart(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What can be reckoned with of both, the error between them, and where one is broken and the other is not so."""
     same = (x == y) | (np.isnan(x) & np.isnan(y))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from metainfer_core.numerics.library import Library, PreparedCall, Progress, loa
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program, Step, Tensor
 from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
+
+BATCH = 4
+"""Inputs for each core that are begun at once: whoever reads the results may stop behind each batch."""
 
 
 class Simulator:
@@ -37,12 +43,40 @@ class Simulator:
         Raises:
             InputError: An input is missing, unknown, or of another shape or element type.
         """
+        if keep not in self._prepared:
+            self._prepared[keep] = self._prepare(keep)
+        return self._run(self._prepared[keep], inputs, keep)
+
+    def run_each(
+        self, feeds: Sequence[Mapping[str, np.ndarray]], keep: bool = False
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """What `run` gives for each of many inputs, in their order, on all cores; raises as `run` does."""
+        cores = min(len(os.sched_getaffinity(0)), len(feeds))
+        if cores < 2:
+            yield from (self.run(feed, keep) for feed in feeds)
+            return
+        free: SimpleQueue[Prepared] = SimpleQueue()
+        for _ in range(cores):
+            free.put(self._prepare(keep))
+
+        def run(feed: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            prepared = free.get()
+            try:
+                return self._run(prepared, feed, keep)
+            finally:
+                free.put(prepared)
+
+        with ThreadPoolExecutor(cores, "simulator") as pool:  # the kernels run outside Python's lock
+            for start in range(0, len(feeds), BATCH * cores):
+                yield from pool.map(run, feeds[start : start + BATCH * cores])
+
+    def _prepare(self, keep: bool) -> Prepared:
+        return Prepared(self.program, self._constants, self._library, keep)
+
+    def _run(self, prepared: Prepared, inputs: Mapping[str, np.ndarray], keep: bool) -> dict[str, np.ndarray]:
         unknown = sorted(set(inputs) - set(self.program.inputs))
         if unknown:
             raise InputError(f"The model has no input {unknown[0]!r}.", f"Its inputs are {list(self.program.inputs)}.")
-        if keep not in self._prepared:
-            self._prepared[keep] = Prepared(self.program, self._constants, self._library, keep)
-        prepared = self._prepared[keep]
         for name in self.program.inputs:
             _fill(prepared.shaped(name), name, inputs, self.program.inputs)
         prepared.run()

@@ -14,6 +14,7 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.summary import summarise
 from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.metrics import LOWEST_DB, Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.half_search import formats
 from metainfer_core.policy.objective import Objective, Precision
@@ -22,7 +23,7 @@ from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search import search
 from metainfer_core.policy.tools import Progress, Refused, Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.verify.effect import effect_of, measure
+from metainfer_core.verify.effect import effect_of, measure, measure_above
 from metainfer_core.verify.layer_data import collect_layers
 from metainfer_core.verify.metric import find_metric
 from metainfer_core.verify.reference import collect_ranges, quiet
@@ -99,6 +100,7 @@ def tools_for(
     start = functools.cache(lambda: run(lower(model), few.feeds))
     return Tools(
         measure=lambda adapted: measure(reference, adapted, samples, metric),
+        measure_within=_giving_up(reference, samples, objective),
         measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
         calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress),
@@ -107,6 +109,15 @@ def tools_for(
         refused=refused,
         progress=progress,
     )
+
+
+def _giving_up(
+    reference: Sequence[Outputs], samples: Samples, objective: Objective
+) -> Callable[[ir.Model], Effect | None] | None:
+    """Measuring that stops where the decibels are lost; None where the budget is of another kind."""
+    if objective.metric is not None or objective.min_sqnr_db <= LOWEST_DB:
+        return None
+    return lambda adapted: measure_above(reference, adapted, samples, objective.min_sqnr_db)
 
 
 def predict(adapted: ir.Model, spec: HardwareSpec) -> Estimate:

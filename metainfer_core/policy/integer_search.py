@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import onnx_ir as ir
 
@@ -83,7 +83,10 @@ Measured = Effect | str
 """An effect, or why it could not be measured."""
 
 
-def measured(measure: Callable[[ir.Model], Effect], model: ir.Model) -> Measured:
+T = TypeVar("T")
+
+
+def measured(measure: Callable[[ir.Model], T], model: ir.Model) -> T | str:
     """The effect of a model, or the sentence why it cannot run."""
     try:
         return measure(model)

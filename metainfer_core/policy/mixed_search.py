@@ -24,6 +24,9 @@ class Mix:
     build: Callable[[Mapping[str, Reason]], Draft]
     """The draft with these nodes in float, each for its reason."""
     measure: Callable[[Draft], Measured]
+    """The effect of a draft."""
+    try_out: Callable[[Draft], Measured]
+    """The effect of a draft that keeps to the budget; else that, or a sentence."""
     price: Callable[[Draft], float]
     """Predicted time, or bytes moved where that is not known."""
     objective: Objective
@@ -61,10 +64,10 @@ def mixed(
         together: Effect of all actions.
     """
 
-    def attempt(dropped: Sequence[Action]) -> _Tried:
+    def attempt(dropped: Sequence[Action], is_first: bool = False) -> _Tried:
         reasons = {action.nodes[0]: _reason(action, effects[action.id], together, mix.objective) for action in dropped}
         draft = mix.build(reasons)
-        return _Tried(tuple(dropped), draft, mix.measure(draft))
+        return _Tried(tuple(dropped), draft, (mix.measure if is_first else mix.try_out)(draft))
 
     def saved(action: Action) -> float:
         return sum(savings.get(node, 0.0) for node in action.nodes)
@@ -85,12 +88,12 @@ def mixed(
     return best.draft, best.effect
 
 
-def _fewest_dropped(mix: Mix, order: Sequence[Action], attempt: Callable[[Sequence[Action]], _Tried]) -> _Tried:
+def _fewest_dropped(mix: Mix, order: Sequence[Action], attempt: Callable[[Sequence[Action], bool], _Tried]) -> _Tried:
     low, high = 0, len(order)  # `low` dropped nodes are known to be too few, `high` to be enough
     best: _Tried | None = None
     while high - low > 1 or best is None:
         count = high if best is None else (low + high) // 2
-        tried = attempt(order[:count])
+        tried = attempt(order[:count], best is None)  # the first is kept whatever it does
         if best is None or mix.fits(tried.effect):
             best, high = tried, count
         else:

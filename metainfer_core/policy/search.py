@@ -52,6 +52,8 @@ FACTORED_BEFORE = "split"
 BEST_KEPT = 5
 MENDED = ", mended"
 """What the name of a candidate ends in whose layers' rounding was mended."""
+GIVEN_UP = "It was measured until its noise was over the budget."
+"""Of a draft that does not keep to it."""
 DEFAULT_TARGET = (0.5, 0.7)
 """Without a target: this share of the unoptimised model's predicted time."""
 
@@ -329,7 +331,12 @@ def _mixed(
         tools.progress("searching what stays float", next(tried), tries)
         return measured(tools.measure, draft.branch().finished())
 
-    mix = Mix(build, measure, price, objective)
+    def try_out(draft: Draft) -> Measured:
+        tools.progress("searching what stays float", next(tried), tries)
+        found = measured(tools.measure_or_give_up, draft.branch().finished())
+        return GIVEN_UP if found is None else found
+
+    mix = Mix(build, measure, try_out, price, objective)
     draft, effect = mixed(mix, actions, effects, savings_by_node(nothing, best.estimate), together)
     yield "mixed", draft, effect
     noise = {action.nodes[0]: noise_of(effects[action.id]) for action in actions}

@@ -88,7 +88,7 @@ def _fewest_floats(
     while high - low > 1:
         count = 0 if low < 0 else (low + high) // 2
         draft = build(order[:count])
-        effect = mix.measure(draft)
+        effect = mix.try_out(draft)
         if mix.fits(effect):
             best, high = (draft, effect), count
         else:

@@ -36,6 +36,8 @@ class Tools:
     """Predicted cost of an adapted model on the spec."""
     calibrate: Callable[[ir.Model], Calibration]
     """Ranges of all tensors of a float model, on calibration inputs."""
+    measure_within: Callable[[ir.Model], Effect | None] | None = None
+    """The same, but None as soon as it is sure that the budget breaks; as `measure` if not given."""
     measure_few: Callable[[ir.Model], Effect] | None = None
     """The same on a few samples, for one action alone; as `measure` if not given."""
     layers: Callable[[ir.Model], Mapping[str, Layer]] = lambda model: {}
@@ -45,6 +47,10 @@ class Tools:
     refused: Callable[[ir.Model], Refused | None] = lambda adapted: None
     """Whether the compiler would refuse an adapted model, for what the spec says of memories and DMA."""
     progress: Progress = lambda step, done, total: None
+
+    def measure_or_give_up(self, model: ir.Model) -> Effect | None:
+        """The effect of an adapted model; None where the budget was seen to break before all of it was known."""
+        return (self.measure_within or self.measure)(model)
 
     def measure_alone(self, model: ir.Model) -> Effect:
         """The effect of one action alone."""

@@ -8,10 +8,13 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lower import lower
-from metainfer_core.numerics.metrics import Effect, output_effect
+from metainfer_core.numerics.metrics import Effect, noise_power, output_effect, power
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.numerics.task_metrics import Metric, change
 from metainfer_core.verify.samples import Outputs, Samples
+
+ROUNDING = 1e-6
+"""Share by which sums of squares in another order may differ."""
 
 
 def measure(
@@ -25,8 +28,27 @@ def measure(
         samples: The inputs, with labels where there is a metric.
         metric: Its name and how it is counted; it judges the first output.
     """
-    simulator = Simulator(lower(adapted))
-    return effect_of(reference, [simulator.run(feed) for feed in samples.feeds], samples, metric)
+    return effect_of(reference, list(Simulator(lower(adapted)).run_each(samples.feeds)), samples, metric)
+
+
+def measure_above(
+    reference: Sequence[Outputs], adapted: ir.Model, samples: Samples, min_sqnr_db: float
+) -> Effect | None:
+    """As `measure`; None as soon as the noise so far is more than an output may have over all samples.
+
+    Noise only grows from sample to sample, so what is given up would not have kept to the budget.
+    """
+    count = len(samples.feeds)
+    signal = {name: sum(power(one[name]) for one in reference[:count]) for name in reference[0]}
+    allowed = {name: (1 + ROUNDING) * whole * 10 ** (-min_sqnr_db / 10) for name, whole in signal.items()}
+    noise, actual = dict.fromkeys(signal, 0.0), []
+    for before, after in zip(reference, Simulator(lower(adapted)).run_each(samples.feeds), strict=False):
+        actual.append(after)
+        for name in noise:
+            noise[name] += noise_power(before[name], after[name])
+            if not noise[name] <= allowed[name]:
+                return None
+    return effect_of(reference, actual, samples)
 
 
 def effect_of(

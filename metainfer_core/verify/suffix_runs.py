@@ -38,13 +38,14 @@ def run(lowered: Lowered, feeds: Sequence[Feeds], before: State | None = None) -
     steps = tuple(step for step in program.steps if not set(step.outputs) <= known)
     if before is None or not known:
         whole = Simulator(lowered)
-        everything = [whole.run(feed, keep=keeps) for feed in feeds]
+        everything = list(whole.run_each(feeds, keep=keeps))
     else:
         everything = [{name: old[name] for name in known if name in old} for old in before.kept]
         rest = _rest(program, steps, known)
         simulator = Simulator(Lowered(rest, lowered.constants))
-        for every in everything if steps else ():
-            every.update(simulator.run({name: every[name] for name in rest.inputs}, keep=True))
+        given = [{name: every[name] for name in rest.inputs} for every in everything]
+        for every, made in zip(everything, simulator.run_each(given, keep=True) if steps else (), strict=False):
+            every.update(made)
     outputs = tuple({name: every[name] for name in program.outputs} for every in everything)
     inputs = tuple({name: np.asarray(feed[name]) for name in program.inputs} for feed in feeds)
     kept = tuple({**every, **given} for every, given in zip(everything, inputs, strict=True)) if keeps else ()

@@ -153,7 +153,7 @@ def test_as_few_nodes_as_halving_finds_stay_float32(bad: set[str], floats: int) 
         return Effect(outputs=(), samples=1, data="") if not bad & set(made[-1][1]) else "It breaks."
 
     noise = {name: 1.0 / (1 + index) for index, name in enumerate("acbde")}
-    found = list(rescued(Mix(lambda kept: best, judge, lambda draft: 0.0, Objective()), build, best, noise))
+    found = list(rescued(Mix(lambda kept: best, judge, judge, lambda draft: 0.0, Objective()), build, best, noise))
     order = "acbde"
     assert len(made) <= most_rescues(best.spec, len(names))
     if floats == 5:
