@@ -238,7 +238,7 @@ def read_the_model(folder: Path) -> None:
     from studio.background.jobs import job
     from studio.model.model_reading import read_model
 
-    order = read_model(folder / "chain.onnx", (), "chain", "ada")
+    order = read_model(folder / "chain.onnx", (), "ada")
     while job(order.id).is_open:
         time.sleep(0.2)
     assert job(order.id).state == "done", job(order.id).error

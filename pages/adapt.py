@@ -9,7 +9,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
-from studio.background.jobs import Job, Order, jobs, start
+from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import SpecChoice, subject
 from studio.files.sample_shapes import suggested_shapes
 from studio.files.workspace import files_of, folder_for, workspace_folder
@@ -122,7 +122,7 @@ def _start(model: Path, spec: SpecChoice, arguments: Sequence[str], is_gone: boo
         )
         st.caption(text("adapt_busy" if busy else "adapt_takes"))
     if pressed and not is_gone:
-        title = text("adapt_title", model=model.name, chip=spec.spec.name)
+        title = Title(words="adapt_title", values={"model": model.name, "chip": spec.spec.name})
         try:
             start(
                 Order(kind="adapt", title=title, arguments=tuple(arguments), subject=_name(model), actor=person()),

@@ -12,7 +12,6 @@ from metainfer_core.actions.units import unit_for
 from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
-from studio.background.jobs import Job
 from studio.files.policies import SpecChoice
 from studio.files.sample_shapes import suggested_shapes
 from studio.files.workspace import Kind, files_of, folder_for, workspace_folder
@@ -110,9 +109,9 @@ def _read(model: Path) -> Reading | None:
     job = newest_job(model)
     suggested = next(filter(None, map(suggested_shapes, files_of("data"))), ())
     if job is None:
-        job = _order(model, ())
+        job = read_model(model, (), person())
     elif job.state == "failed" and "--input-shape" not in job.order.arguments and suggested:
-        job = _order(model, suggested)  # it has open shapes, and the data tells them
+        job = read_model(model, suggested, person())  # it has open shapes, and the data tells them
     found = reading(job)
     if found is not None:
         return found
@@ -122,14 +121,9 @@ def _read(model: Path) -> Reading | None:
             text("adapt_shapes"), value=" ".join(suggested), key="shapes", help=text("adapt_shapes_help")
         )
         if st.button(text("model_read_again"), type="primary", key="read"):
-            _order(model, given.split())
+            read_model(model, given.split(), person())
             st.rerun()
     return None
-
-
-def _order(model: Path, shapes: Sequence[str]) -> Job:
-    with_shapes = text("model_title_shapes", model=model.name, shapes=" ".join(shapes))
-    return read_model(model, shapes, with_shapes if shapes else text("model_title", model=model.name), person())
 
 
 def _nodes(found: Reading, costs: Estimate | None, spec: SpecChoice | None) -> None:

@@ -98,7 +98,7 @@ def _neighbours(found: Subject, nodes: Sequence[str]) -> None:
     elif job is not None and job.is_open:
         job_list((KIND,), (job.order.subject,), limit=1)
     elif st.button(text("neighbours_read"), key="read_model", icon=":material/account_tree:"):
-        read_model(found.model, bound_shapes(found.policy), text("model_title", model=found.model.name), person())
+        read_model(found.model, bound_shapes(found.policy), person())
         st.rerun()
 
 

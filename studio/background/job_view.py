@@ -12,7 +12,7 @@ from studio.background.field_names import with_field_names
 from studio.background.jobs import Job, cancel, jobs
 from studio.words.core_words import core_term, core_words
 from studio.words.plain_words import plain_words
-from studio.words.texts import text
+from studio.words.texts import TEXTS, text
 
 EVERY = 1.0
 """Seconds between two looks while something runs."""
@@ -63,7 +63,7 @@ def job_line(job: Job) -> None:
     """One job in a box, whose key tells `job_focus.js` whether it has ended, and how."""
     with st.container(border=True, key=f"job-{'open' if job.is_open else job.state}-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.text(f"{job.order.title}", width="content")
+            st.text(job_title(job), width="content")
             if job.is_open:
                 if st.button(text("job_cancel"), key=f"cancel-{job.id}", icon=":material/close:"):
                     cancel(job.id)
@@ -78,6 +78,15 @@ def job_line(job: Job) -> None:
             for sentence in (job.error.why, job.error.fix):
                 if sentence:
                     st.text(_said(job, sentence))
+
+
+def job_title(job: Job) -> str:
+    """What a job is called, in the language of who reads it."""
+    title = job.order.title
+    if isinstance(title, str):
+        return title
+    # a key of another version of the studio says at least what sort of work it was
+    return text(title.words, None, **title.values) if title.words in TEXTS else job.order.kind
 
 
 def progress_sentence(job: Job) -> str:

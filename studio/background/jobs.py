@@ -37,13 +37,22 @@ _ENDED: dict[Path, Job] = {}
 """Jobs that have ended, by folder: their answers may be long, and nothing about them changes any more."""
 
 
+class Title(Value):
+    """What a job is called: worded when it is shown, for that can be in another language than when it began."""
+
+    words: str
+    """Key of a text of the interface."""
+    values: FrozenMap[str] = {}
+    """What stands in it."""
+
+
 class Order(Value):
     """What a job shall do."""
 
     kind: str
     """What sort of work it is: `ingest`, `adapt`, `compile`."""
-    title: str
-    """What people read."""
+    title: Title | str
+    """What people read; a string is the same in every language (or was written so by an earlier version)."""
     arguments: tuple[str, ...]
     """Arguments of `meta-infer`; `--json` is added."""
     subject: str = ""
@@ -130,7 +139,7 @@ def start(order: Order, workspace: Path | None = None) -> Job:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         fix = "Free the disk or make the workspace writable, and try again."
-        raise InputError(f"{order.title}: this job cannot be started.", f"{why}.", fix) from error
+        raise InputError("This job cannot be started.", f"{why}.", fix) from error
     return job(folder.name, workspace)
 
 
@@ -172,7 +181,7 @@ def job(job_id: str, workspace: Path | None = None) -> Job:
         return replace(found, state="cancelled")
     if not alive:
         lost = Told(
-            what=f"{order.title}: this job ended without an answer.",
+            what="This job ended without an answer.",
             why=_why_lost(folder),
             fix="Start it again.",
         )
@@ -225,12 +234,12 @@ def _left(done: int, total: int, begin: float, told: float, now: float) -> float
 def _ended(found: Job, status: int, seconds: float) -> Job:
     if (found.folder / "cancelled").exists():
         return replace(found, state="cancelled", seconds=seconds, exit_status=status)
-    error = _error(found.folder, found.order, status)
+    error = _error(found.folder, status)
     state: State = "failed" if error else "done"
     return replace(found, state=state, seconds=seconds, exit_status=status, error=error)
 
 
-def _error(folder: Path, order: Order, status: int) -> Told | None:
+def _error(folder: Path, status: int) -> Told | None:
     """What the command said is wrong. Status 1 without such words is a negative verdict, which is an answer."""
     told = (_answer(folder) or {}).get("error")
     if isinstance(told, dict) and told.get("what"):
@@ -239,7 +248,7 @@ def _error(folder: Path, order: Order, status: int) -> Told | None:
         return None
     last = [line for line in _tail(folder / "stderr").splitlines() if line.strip()][-3:]
     why = "\n".join(last) or f"It ended with status {status}."
-    return Told(what=f"{order.title}: this job failed.", why=why, fix="Mend what it says and start it again.")
+    return Told(what="This job failed.", why=why, fix="Mend what it says and start it again.")
 
 
 def _answer(folder: Path) -> dict[str, Any] | None:

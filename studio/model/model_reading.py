@@ -14,7 +14,7 @@ from metainfer_core.cost.estimate import Estimate, estimate
 from metainfer_core.cost.workload import workloads_of_summary
 from metainfer_core.graph.summary import GraphSummary
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from studio.background.jobs import Job, Order, jobs, start
+from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import SpecChoice
 from studio.files.workspace import workspace_folder
 
@@ -45,8 +45,10 @@ def newest_job(model: Path) -> Job | None:
     return None
 
 
-def read_model(model: Path, shapes: Sequence[str], title: str, actor: str) -> Job:
+def read_model(model: Path, shapes: Sequence[str], actor: str) -> Job:
     """Starts the job that reads a model, with shapes where it leaves them open."""
+    values = {"model": model.name} | ({"shapes": " ".join(shapes)} if shapes else {})
+    title = Title(words="model_title_shapes" if shapes else "model_title", values=values)
     given = [word for shape in shapes for word in ("--input-shape", shape)]
     return start(
         Order(

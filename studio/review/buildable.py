@@ -12,7 +12,7 @@ import streamlit as st
 from metainfer_core import __version__
 from metainfer_core.policy.ruleset import ruleset_digest
 from studio.background.job_view import EVERY, job_list
-from studio.background.jobs import Job, Order, jobs, start
+from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import Review, Subject, reviewed
 from studio.files.workspace import workspace_folder
 from studio.review.review_queue import Desk
@@ -116,7 +116,7 @@ def _ask(found: Subject, subject: str, person: str) -> None:
     start(
         Order(
             kind=KIND,
-            title=text("buildable_title", policy=found.path.name),
+            title=Title(words="buildable_title", values={"policy": found.path.name}),
             arguments=(
                 "review", KIND, str(found.path), "--model", str(found.model), "--hw-spec", found.spec.reference,
                 "--workspace", str(workspace_folder()),

@@ -13,7 +13,7 @@ from review_store.record.log import EventLog
 from review_store.review.carry import Carry, carry, earlier_revision
 from review_store.review.state import ReviewState
 from studio.background.job_view import job_list
-from studio.background.jobs import Order, jobs, start
+from studio.background.jobs import Order, Title, jobs, start
 from studio.files.documents import file_digest
 from studio.files.policies import Review, SpecChoice, Subject, model_with, subject
 from studio.files.workspace import files_of, folder_for, workspace_folder
@@ -105,7 +105,7 @@ def take_over_order(
     data = [("--calib", calibration), ("--eval", evaluation)]
     return Order(
         kind=KIND,
-        title=text("reapply_title", policy=policy.name, model=model.name),
+        title=Title(words="reapply_title", values={"policy": policy.name, "model": model.name}),
         arguments=(
             "review", "reapply", str(policy), "--before", str(before), "--model", str(model),
             "--hw-spec", spec.reference, "--output", str(output),

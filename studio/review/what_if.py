@@ -21,7 +21,7 @@ from metainfer_core.verify.samples import source_of
 from review_store.review.override_effect import CHANGES_NOTHING
 from review_store.review.state import ActionReview, overridden, with_actions
 from studio.background.job_view import EVERY, job_list, progress_sentence
-from studio.background.jobs import Job, Order, cancel, jobs, start
+from studio.background.jobs import Job, Order, Title, cancel, jobs, start
 from studio.files.policies import Review, Subject, reviewed
 from studio.files.workspace import files_of, workspace_folder
 from studio.review.decisions import Override, field_key
@@ -118,7 +118,7 @@ def ask(found: Subject, subject: str, action_id: str, override: Override, person
         start(
             Order(
                 kind=KIND,
-                title=text("effect_title", action=action_id),
+                title=Title(words="effect_title", values={"action": action_id}),
                 arguments=(
                     "review", "what-if", str(found.path), "--model", str(found.model),
                     "--hw-spec", found.spec.reference, f"--action={action_id}", *_options(override),

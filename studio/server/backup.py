@@ -8,7 +8,7 @@ import streamlit as st
 
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
-from studio.background.jobs import Order, start
+from studio.background.jobs import Order, Title, start
 from studio.files.workspace import workspace_folder
 from studio.session.session import person
 from studio.words.plain_words import error_words
@@ -39,7 +39,7 @@ def backup_order(file: Path) -> Order:
     target = str(file.expanduser().absolute())
     return Order(
         kind=KIND,
-        title=text("backup_title", file=file.name),
+        title=Title(words="backup_title", values={"file": file.name}),
         arguments=("workspace", "backup", target, "--workspace", str(folder)),
         actor=person(),
     )

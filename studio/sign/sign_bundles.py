@@ -14,7 +14,7 @@ from metainfer_core.codegen.catalog import backends
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import read_bytes
 from studio.background.job_view import job_list
-from studio.background.jobs import Job, Order, jobs, start
+from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import Review, Subject
 from studio.files.workspace import files_of, folder_for, workspace_folder
 from studio.session.demo_mode import demo_mode
@@ -94,7 +94,7 @@ def draw_compile(found: Subject, signed: SignedFile, is_next: bool = True) -> No
     if pressed:
         data = workspace_folder() / chosen if chosen else None
         arguments = compile_arguments(found, signed.path, target, data, signed.package, verified.is_demo)
-        title = text("compile_title", bundle=signed.path.name, target=target)
+        title = Title(words="compile_title", values={"bundle": signed.path.name, "target": target})
         start(Order(kind="compile", title=title, arguments=arguments, subject=signed.name, actor=person()))
         st.rerun()
     if newest is not None and newest.state != "done":

@@ -130,7 +130,7 @@ def test_a_command_that_breaks_off_tells_its_last_words(tmp_path, script):
     started = jobs.start(order(), tmp_path)
     failed = wait_for(tmp_path, started.id, lambda job: not job.is_open)
     assert failed.error == Told(
-        what="Reading a.pdf: this job failed.",
+        what="This job failed.",
         why="first\nout of paper",
         fix="Mend what it says and start it again.",
     )
@@ -150,7 +150,7 @@ def test_a_job_that_was_killed_from_outside_says_so(tmp_path, script):
     os.killpg(int((started.folder / "alive").read_text()), signal.SIGKILL)
     lost = wait_for(tmp_path, started.id, lambda job: not job.is_open)
     assert lost.state == "failed"
-    assert lost.error.what == "Reading a.pdf: this job ended without an answer."
+    assert lost.error.what == "This job ended without an answer."
 
 
 def test_a_lost_job_tells_that_the_disk_is_full(tmp_path, script, monkeypatch):

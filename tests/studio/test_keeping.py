@@ -29,6 +29,7 @@ from review_store.keeping.manual_purge import purge, traces_of
 from review_store.review.decide import Decision, decide
 from review_store.review.workspace import default_person, now
 from studio.background import job, jobs
+from studio.background.job_view import job_title
 from studio.drafts.desk_data import View, desk_data
 from studio.files.documents import document_with
 from studio.files.policies import review_of, subject
@@ -254,7 +255,7 @@ def test_a_backup_is_a_job(tmp_path, monkeypatch):
     assert (made.order.kind, made.state) == ("backup", "done"), made.error
     assert made.answer()["faults"] == []
     assert (tmp_path / "w.backup").stat().st_size > 1000
-    assert text("backup_title", file="w.backup") == made.order.title
+    assert job_title(made) == text("backup_title", file="w.backup")
 
 
 def test_the_specs_screen_says_purged(tmp_path, monkeypatch):

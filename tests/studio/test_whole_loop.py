@@ -39,7 +39,7 @@ def studio(tmp_path, monkeypatch):
 def until(is_so, what):
     end = time.monotonic() + PATIENCE
     while not is_so():
-        failed = [(job.order.title, job.error) for job in jobs() if job.state == "failed"]
+        failed = [(job.order.kind, job.error) for job in jobs() if job.state == "failed"]
         assert not failed
         assert time.monotonic() < end, what
         time.sleep(0.3)
