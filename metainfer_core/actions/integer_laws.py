@@ -1,4 +1,4 @@
-"""The laws of INT8 on one node: what must hold on this spec and these numbers, each as a sentence if it does not."""
+"""The laws of up to 8 bits on a node: what must hold on this spec and these numbers, each a sentence if it does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from metainfer_core.actions.integer_operators import IntegerForm
 from metainfer_core.actions.quantize_dequantize import pair_in, raw
 from metainfer_core.actions.rewiring import KEEP_FLOAT, array_of, name_of, numbers_of
 from metainfer_core.actions.scales import (
-    HIGHEST,
     accumulator_bits,
     activation_scale,
     bias_codes,
@@ -25,6 +24,7 @@ from metainfer_core.actions.units import (
     WIDTH_OF,
     NoUnit,
     granularities,
+    integer_type,
     limits_against,
     says_of_granularity,
     unit_for,
@@ -33,7 +33,7 @@ from metainfer_core.actions.units import (
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 MIN_CODES = 16
-"""A branch of a Concat keeps at least this many of the 256 codes, or its values are mostly lost."""
+"""A branch of a Concat keeps at least this many codes (of 4 bits: a quarter), or its values are mostly lost."""
 FLAT_CHANNELS = 0.05
 """Largest share of channels that may be left without resolution by one scale for the whole weight."""
 
@@ -50,8 +50,8 @@ def bits_against(spec: HardwareSpec, unit_name: str | None, bits: int) -> str | 
         has = ", ".join(f"INT{width}" for width in offered) or "no integer type"
         fields = ", ".join(f"compute_units.{name}.data_types" for name in names)
         return f"{', '.join(names) or 'The chip'} has no INT{bits}: {fields} and npu_int_support give {has}."
-    if bits not in (8, 16):
-        return f"The chip has INT{bits}, but this version has integer kernels of 8 and 16 bits only."
+    if bits not in (4, 6, 8, 16):
+        return f"The chip has INT{bits}, but this version has integer kernels of 4, 6, 8 and 16 bits only."
     return None
 
 
@@ -63,21 +63,32 @@ def _widths(spec: HardwareSpec, unit_name: str) -> set[int]:
     if unit.kind != "npu" or support is None or not support.bit_widths:
         return listed
     # the NPU's own list counts, but where both lists know a width, both must have it
-    return {bits for bits in support.bit_widths if bits in listed or bits not in WIDTH_OF.values() or not listed}
+    return {bits for bits in support.bit_widths if bits in listed or bits not in (4, 8, 16) or not listed}
 
 
-def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | None) -> str | None:
-    """One unit has INT8 and runs the node and all that is fused with it."""
+def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | None, bits: int = 8) -> str | None:
+    """One unit has integers of this width and runs the node and all that is fused with it."""
     at = unit_name
     for node in nodes:
-        unit = unit_for(spec, node.op_type, "int8", at=at, fall_back=unit_name is None and at is None)
+        unit = integer_unit(spec, node.op_type, bits, at=at, fall_back=unit_name is None and at is None)
         if isinstance(unit, NoUnit):
             return unit.reason
-        outside = limits_against(spec, unit, node, "int8")
+        outside = limits_against(spec, unit, node, integer_type(spec.compute_units[unit], bits))
         if outside is not None:
             return outside
         at = unit
     return None
+
+
+def integer_unit(
+    spec: HardwareSpec, op_type: str, bits: int, at: str | None = None, fall_back: bool = True
+) -> str | NoUnit:
+    """The unit that runs an operator on codes of so many bits; `at`: only this one, or what it falls back to."""
+    named = spec.compute_units.get(at or "")
+    if named is not None:
+        return unit_for(spec, op_type, integer_type(named, bits), at=at, fall_back=fall_back)
+    own = unit_for(spec, op_type, f"int{bits}", fall_back=fall_back)
+    return own if isinstance(own, str) or bits == 8 else unit_for(spec, op_type, "int8", fall_back=fall_back)
 
 
 def granularity_against(spec: HardwareSpec, unit_name: str, scheme: str) -> str | None:
@@ -125,7 +136,8 @@ def concat_against(
 ) -> str | None:
     """One scale must leave each branch of a Concat enough codes."""
     low, high = ranges.get(name_of(outputs[0]), (0.0, 0.0))
-    scale = float(activation_scale(low, high, symmetric).scale) / (1 << (bits - 8))
+    scale = float(activation_scale(low, high, symmetric, bits).scale)
+    least = min(MIN_CODES, (1 << bits) // 4)
     for value in node.inputs:
         array = array_of(value)
         name = name_of(raw(value)) if value is not None else ""
@@ -136,7 +148,7 @@ def concat_against(
         else:
             continue
         codes = (max(branch[1], 0.0) - min(branch[0], 0.0)) / scale
-        if 0 < codes < MIN_CODES:
+        if 0 < codes < least:
             return (
                 f"{node.name} gives all of its inputs one scale: {name} spans {branch[0]:g} to {branch[1]:g} of "
                 f"{low:g} to {high:g} and would keep {codes:.1f} of {1 << bits} codes."
@@ -144,12 +156,12 @@ def concat_against(
     return None
 
 
-def channels_against(node: ir.Node, form: IntegerForm) -> str | None:
+def channels_against(node: ir.Node, form: IntegerForm, weight_bits: int = 8) -> str | None:
     """One scale for a whole weight must leave its channels resolution."""
     weight, axis = numbers_of(node.inputs[1]), form.weight_axis or 0
     peaks = np.abs(weight).max(axis=tuple(i for i in range(weight.ndim) if i != axis), initial=0.0)
     top = float(peaks.max(initial=0.0))
-    flat = (peaks * HIGHEST < top) & (peaks > top * 1e-6)
+    flat = (peaks * highest_code(weight_bits) < top) & (peaks > top * 1e-6)
     if flat.sum() <= FLAT_CHANNELS * flat.size:
         return None
     return (
@@ -166,11 +178,12 @@ def accumulator_against(
     input_scale: np.float32 | np.ndarray,
     scheme: str,
     weight_bits: int = 8,
+    activation_bits: int = 8,
 ) -> str | None:
     """The worst sum of products fits into the unit's accumulator."""
     bits = min(spec.compute_units[unit_name].accumulator_bits or 32, 32)
     codes, bias_integers = _codes(node, form, input_scale, scheme, weight_bits)
-    needed = accumulator_bits(codes, form.weight_axis or 0, bias_integers)
+    needed = accumulator_bits(codes, form.weight_axis or 0, bias_integers, activation_bits)
     if needed <= bits:
         return None
     field = f"compute_units.{unit_name}.accumulator_bits"
@@ -185,12 +198,14 @@ def pairs_against(
     input_scale: np.float32 | np.ndarray,
     scheme: str,
     weight_bits: int,
+    activation_bits: int = 8,
 ) -> str | None:
     """The worst sum of two products fits where the unit keeps it before it accumulates."""
     bits = spec.compute_units[unit_name].pair_sum_bits
     if bits is None:
         return None
-    needed = pair_bits(_codes(node, form, input_scale, scheme, weight_bits)[0], form.weight_axis or 0)
+    codes = _codes(node, form, input_scale, scheme, weight_bits)[0]
+    needed = pair_bits(codes, form.weight_axis or 0, activation_bits)
     if needed <= bits:
         return None
     field = f"compute_units.{unit_name}.pair_sum_bits"

@@ -13,7 +13,7 @@ from metainfer_core.graph.shapes import element_type, static_shape
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.operators import Condition, OperatorRule
 
-ANY_INTEGER = ("int8", "int16", "int32", "int64", "uint8")
+ANY_INTEGER = ("int4", "int6", "int8", "int16", "int32", "int64", "uint8")
 """What a document means by `int` where it gives no width."""
 
 
@@ -105,7 +105,7 @@ def _broken(rule: OperatorRule, node: ir.Node, unit: str, data_type: str | None)
         return f"{unit} does not run {node.op_type} as in {node.name}"
     if rule.unset and (rule.of[0] in node.attributes if rule.of else value is not None):
         return f"{node.name} has {rule.of[0] if rule.of else rule.operand}; {unit} runs {node.op_type} only without it"
-    if rule.equal_scale and data_type in ("int8", "uint8") and ROLES.get(node.op_type) != "same_scale":
+    if rule.equal_scale and data_type in ("int4", "int6", "int8", "uint8") and ROLES.get(node.op_type) != "same_scale":
         return (
             f"{unit} runs {node.op_type} only with one scale for all its operands, "
             f"and INT8 here gives each operand of {node.name} its own"

@@ -1,11 +1,13 @@
 """QuantizeLinear and DequantizeLinear in a graph: one pair a tensor and width, shared by all who read it.
 
-Where a tensor is read in 8 and in 16 bits, the pairs stand one behind the other: first the width that its maker gives
-it (of a float tensor: the wider one), then the other. So each tensor has one form that all others are made from.
+Where a tensor is read in several widths, the pairs stand one behind the other: first the width that its maker gives it
+(of a float tensor: the widest one), then the others, wider ones first. So each tensor has one form that all others are
+made from. Codes of 4 bits are INT4; ONNX has no type for 6 bits: such pairs are INT8, with a mark (CODE_BITS).
 """
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
@@ -19,8 +21,14 @@ from metainfer_core.actions.rewiring import (
     set_input,
 )
 from metainfer_core.actions.scales import Affine
+from metainfer_core.numerics.lowering.model_reader import CODE_BITS, code_bits
 
-ELEMENTS = {8: (np.int8, ir.DataType.INT8), 16: (np.int16, ir.DataType.INT16)}
+ELEMENTS = {
+    4: (np.dtype(ml_dtypes.int4), ir.DataType.INT4),
+    6: (np.dtype(np.int8), ir.DataType.INT8),
+    8: (np.dtype(np.int8), ir.DataType.INT8),
+    16: (np.dtype(np.int16), ir.DataType.INT16),
+}
 """Bits of an activation's codes to their type in numpy and in ONNX."""
 
 
@@ -49,7 +57,7 @@ def pair_in(value: ir.Value, bits: int) -> ir.Node | None:
 def bits_of(dequantize: ir.Node) -> int:
     """Bits of the codes that a pair makes."""
     codes = dequantize.inputs[0]
-    return 16 if codes is not None and codes.dtype == ir.DataType.INT16 else 8
+    return 16 if codes is not None and codes.dtype == ir.DataType.INT16 else code_bits(dequantize, codes)
 
 
 def raw(value: ir.Value) -> ir.Value:
@@ -100,8 +108,10 @@ def read_in(model: ir.Model, target: ir.Node, index: int, affine: Affine, bits: 
     known = pair_in(whole, bits)
     if known is None:
         pairs, maker = pairs_of(whole), whole.producer()
-        is_last = bool(pairs) and (bits == 8 or (maker is not None and computes_on_integers(maker)))
-        known = _new_pair(model, pairs[-1].outputs[0] if is_last else whole, affine, target, bits)
+        wider = [pair for pair in pairs if bits_of(pair) > bits]
+        if not wider and maker is not None and computes_on_integers(maker):
+            wider = list(pairs[:1])
+        known = _new_pair(model, wider[-1].outputs[0] if wider else whole, affine, target, bits)
     set_input(target, index, known.outputs[0])
 
 
@@ -132,7 +142,7 @@ def _new_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Nod
     attributes = {"axis": 1} if affine.scale.ndim else {}
     integer = ir.Value(name=f"{name}.quantized", shape=value.shape, type=ir.TensorType(element))
     real = ir.Value(name=f"{name}.dequantized", shape=value.shape, type=value.type)
-    origin = {FROM: str(asked_by.name)}
+    origin = {FROM: str(asked_by.name), **_marked(bits)}
     quantize = ir.node(
         "QuantizeLinear",
         [value, scale, zero_point],
@@ -155,9 +165,21 @@ def _new_pair(model: ir.Model, value: ir.Value, affine: Affine, asked_by: ir.Nod
 
 
 def quantized_constant(
-    model: ir.Model, name: str, codes: np.ndarray, scales: np.ndarray, axis: int | None, reader: ir.Node
+    model: ir.Model, name: str, codes: np.ndarray, scales: np.ndarray, axis: int | None, reader: ir.Node, bits: int = 8
 ) -> ir.Value:
-    """A constant as integers and a DequantizeLinear before its reader; zero points are 0."""
+    """A constant as integers and a DequantizeLinear before its reader; zero points are 0.
+
+    Args:
+        model: Takes the new values.
+        name: What they are called after.
+        codes: int8, int16 or int32.
+        scales: One, or one for each entry along `axis`.
+        axis: None where there is one scale.
+        reader: The node that will read it.
+        bits: Of a code of int8: 4 and fewer become INT4, 6 a marked INT8.
+    """
+    bits = max(bits, 4)
+    codes = codes.astype(ELEMENTS[4][0]) if bits == 4 else codes
     integers = add_constant(model, f"{name}.quantized", codes)
     scale = add_constant(model, f"{name}.scale", scales.astype(np.float32))
     zero_point = add_constant(model, f"{name}.zero_point", np.zeros(scales.shape, dtype=codes.dtype))
@@ -165,7 +187,12 @@ def quantized_constant(
     attributes = {"axis": axis} if axis is not None else {}
     dequantize = ir.node(
         "DequantizeLinear", [integers, scale, zero_point], attributes, outputs=[real], name=f"{name}.dequantize",
-        metadata_props={FROM: str(reader.name)},
+        metadata_props={FROM: str(reader.name), **_marked(bits)},
     )  # fmt: skip
     model.graph.insert_before(reader, dequantize)
     return real
+
+
+def _marked(bits: int) -> dict[str, str]:
+    """The mark of codes that have fewer bits than their type in ONNX."""
+    return {CODE_BITS: str(bits)} if bits == 6 else {}

@@ -33,10 +33,11 @@ class QuantizeParams(Value):
     """Parameters of a quantize action."""
 
     bit_width: int = pydantic.Field(default=8, ge=1, le=32)
+    """Bits of an activation's code: 4, 6, 8 or 16. Below 8, those of a weight's code as well, without `weight_bits`."""
     scheme: Literal["channel_wise", "tensor_wise"] = "channel_wise"
     """How finely weights are scaled."""
-    weight_bits: int = pydantic.Field(default=8, ge=2, le=8)
-    """Bits that a weight's code uses: 7 where two products are summed in 16 bits."""
+    weight_bits: int | None = pydantic.Field(default=None, ge=2, le=8)
+    """Bits that a weight's code uses: 7 where two products are summed in 16 bits; unset: as activations, at most 8."""
     symmetric: bool = False
     """Whether activations have zero point 0 (weights always do)."""
     target_hw: str | None = None
@@ -52,20 +53,31 @@ class QuantizeParams(Value):
     fused_input_bits: int = pydantic.Field(default=8, ge=8, le=16)
     """Bits of what a fused HardSwish reads: 8: codes of a scale; 16: the sum itself, which is then rounded once."""
 
+    @property
+    def bits_of_weights(self) -> int:
+        """Bits that a weight's code uses."""
+        return self.weight_bits if self.weight_bits is not None else min(self.bit_width, 8)
 
-def affine_of(params: QuantizeParams, value: ir.Value) -> Affine:
-    """Scale and zero point that the ranges give a tensor, or each of its channels."""
+
+def bits_stored(params: QuantizeParams, target: ir.Node, value: ir.Value) -> int:
+    """Bits of the codes of an output of the node's kernel: those of 8 where only a fused table reads them."""
+    fused = followers(target)
+    return 8 if params.bit_width < 8 and fused and value is target.outputs[0] else params.bit_width
+
+
+def affine_of(params: QuantizeParams, value: ir.Value, bits: int | None = None) -> Affine:
+    """Scale and zero point that the ranges give a tensor, or each of its channels; in other bits than the action's."""
     name = name_of(value)
     if params.activation_scheme == "channel_wise" and name in params.channel_ranges:
         return channel_affine(params.channel_ranges[name], params.symmetric)
     low, high = params.ranges.get(name, (0.0, 0.0))
-    return activation_scale(low, high, params.symmetric)
+    return activation_scale(low, high, params.symmetric, bits or params.bit_width)
 
 
 def input_scale(params: QuantizeParams, target: ir.Node, form: IntegerForm) -> np.float32 | np.ndarray:
     """Scale of what the layer reads, for all of its outputs or for each: of the pair on it, else of its range."""
     source = raw(data_of(target))
-    pair = pair_in(source, 8)
+    pair = pair_in(source, params.bit_width)
     affine = parameters_of(pair) if pair is not None else affine_of(params, source)
     return affine.for_outputs(numbers_of(target.inputs[1]).shape[form.weight_axis or 0])
 

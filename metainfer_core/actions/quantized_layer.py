@@ -10,7 +10,8 @@ import onnx_ir as ir
 from metainfer_core.actions.layer_inputs import LAYERS, as_matrix
 from metainfer_core.actions.quantize_dequantize import bits_of, computes_on_integers, parameters_of
 from metainfer_core.actions.rewiring import UNIT, add_constant, array_of, nodes_by_id, numbers_of
-from metainfer_core.actions.scales import HIGHEST, LOWEST, Affine, accumulator_bits, pair_bits
+from metainfer_core.actions.scales import Affine, accumulator_bits, pair_bits
+from metainfer_core.numerics.program import code_limits
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 
@@ -20,10 +21,12 @@ class QuantizedLayer:
 
     node: ir.Node
     codes: np.ndarray
-    """Of the weight, int8, in the weight's shape."""
+    """Of the weight, int8 (also where it has fewer bits), in the weight's shape."""
     scales: np.ndarray
     """Of the weight, one for each output channel."""
     input: Affine
+    input_bits: int
+    """Of a code of the input."""
     bias: np.ndarray | None
     """Codes of the bias, int32; None where it has none."""
 
@@ -43,7 +46,7 @@ class QuantizedLayer:
     def seen_by_kernel(self, rows: np.ndarray) -> np.ndarray:
         """Input values rounded to the codes of the input, as real numbers."""
         scale = self.input_scale
-        codes = np.clip(np.rint(rows / scale) + self.input.zero_point, LOWEST, HIGHEST)
+        codes = np.clip(np.rint(rows / scale) + self.input.zero_point, *code_limits(self.input_bits))
         return np.asarray((codes - self.input.zero_point) * scale)
 
     @property
@@ -57,11 +60,11 @@ class QuantizedLayer:
         unit_name = self.node.metadata_props.get(UNIT)
         unit = spec.compute_units.get(unit_name or "")
         bits = min((unit.accumulator_bits if unit is not None else None) or 32, 32)
-        needed = accumulator_bits(codes, self.axis, bias)
+        needed = accumulator_bits(codes, self.axis, bias, self.input_bits)
         if needed > bits:
             return f"A sum of {self.node.name} could then need {needed} bits; the accumulator has {bits}."
         pairs = unit.pair_sum_bits if unit is not None else None
-        if pairs is not None and pair_bits(codes, self.axis) > pairs:
+        if pairs is not None and pair_bits(codes, self.axis, self.input_bits) > pairs:
             return f"Two products of {self.node.name} could then sum to more than the {pairs} bits of {unit_name}."
         return None
 
@@ -80,7 +83,7 @@ def quantized_layer(model: ir.Model, node_id: str) -> QuantizedLayer | str:
     if bits_of(feeding) == 16:
         return f"{node_id} reads 16-bit activations: only what 8-bit ones lose is mended."
     codes, scales = weight
-    if codes.dtype != np.int8:
+    if codes.dtype.name not in ("int4", "int8"):
         return f"The weight of {node_id} is kept as {codes.dtype}, not as int8."
     bias = _dequantized(found.inputs[2]) if len(found.inputs) > 2 else None
     outputs = as_matrix(found, codes)
@@ -89,9 +92,10 @@ def quantized_layer(model: ir.Model, node_id: str) -> QuantizedLayer | str:
         return f"The weight of {node_id} has {scales.size} scales for {count} outputs."
     return QuantizedLayer(
         node=found,
-        codes=codes,
+        codes=codes.astype(np.int8),
         scales=np.broadcast_to(scales.reshape(-1), (count,)),
         input=parameters_of(feeding),
+        input_bits=bits_of(feeding),
         bias=bias[0].reshape(-1) if bias is not None else None,
     )
 
@@ -103,7 +107,8 @@ def replace_codes(model: ir.Model, node: ir.Node, index: int, label: str, codes:
     assert producer is not None
     old = producer.inputs[0]
     assert old is not None
-    producer.replace_input_with(0, add_constant(model, f"{node.name}.{label}", codes.reshape(numbers_of(old).shape)))
+    stored = codes.reshape(numbers_of(old).shape).astype(numbers_of(old).dtype)
+    producer.replace_input_with(0, add_constant(model, f"{node.name}.{label}", stored))
 
 
 def _dequantized(value: ir.Value | None) -> tuple[np.ndarray, np.ndarray] | None:

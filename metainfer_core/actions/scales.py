@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from metainfer_core.numerics.program import code_limits
 from metainfer_core.numerics.saturation import bits_needed, greatest_sum
 
 LOWEST, HIGHEST = -128, 127
@@ -29,14 +30,15 @@ class Affine:
         return np.repeat(self.scale, outputs // self.scale.size) if self.scale.ndim else self.scale
 
 
-def activation_scale(low: float, high: float, symmetric: bool) -> Affine:
-    """Parameters of an int8 activation whose values lie in [low, high], widened to hold 0 (which must be exact)."""
+def activation_scale(low: float, high: float, symmetric: bool, bits: int = 8) -> Affine:
+    """Parameters of an activation with values in [low, high], widened to hold 0 (which must be exact)."""
     low, high = min(low, 0.0), max(high, 0.0)
+    least, most = code_limits(bits)
     if symmetric:
-        scale = np.float32(max(-low, high) / HIGHEST)
+        scale = np.float32(max(-low, high) / most)
         return Affine(usable(scale), 0)
-    scale = usable(np.float32((high - low) / STEPS))
-    zero_point = int(np.clip(np.rint(LOWEST - low / float(scale)), LOWEST, HIGHEST))
+    scale = usable(np.float32((high - low) / (most - least)))
+    zero_point = int(np.clip(np.rint(least - low / float(scale)), least, most))
     return Affine(scale, zero_point)
 
 
@@ -83,20 +85,21 @@ def bias_codes(
     return codes.astype(np.int32), product
 
 
-def accumulator_bits(codes: np.ndarray, axis: int, bias: np.ndarray | None) -> int:
-    """Bits that the worst sum of products needs, sign included; an input differs from its zero point by at most 255."""
-    return bits_needed(greatest_sum(np.moveaxis(codes, axis, 0), bias, -STEPS, STEPS))
+def accumulator_bits(codes: np.ndarray, axis: int, bias: np.ndarray | None, activation_bits: int = 8) -> int:
+    """Bits that the worst sum of products needs, sign included; 8-bit inputs leave their zero point by up to 255."""
+    furthest = (1 << activation_bits) - 1
+    return bits_needed(greatest_sum(np.moveaxis(codes, axis, 0), bias, -furthest, furthest))
 
 
-def pair_bits(codes: np.ndarray, axis: int) -> int:
-    """Bits that the sum of two products needs where activation codes count from 0 to 255, sign included.
+def pair_bits(codes: np.ndarray, axis: int, activation_bits: int = 8) -> int:
+    """Bits that the sum of two products needs where activation codes count from 0 (to 255 with 8 bits), sign included.
 
     Which two weights of a sum meet depends on the kernel, so the two greatest of one sign count.
     """
     rows = np.moveaxis(codes, axis, 0).reshape(codes.shape[axis], -1).astype(np.int64)
     two = np.sort(np.concatenate([rows, np.zeros_like(rows[:, :1])], axis=1), axis=1)
     greatest = max(int(two[:, -2:].sum(axis=1).max(initial=0)), int(-two[:, :2].sum(axis=1).min(initial=0)))
-    return bits_needed(STEPS * greatest)
+    return bits_needed(((1 << activation_bits) - 1) * greatest)
 
 
 def usable(scale: np.float32) -> np.float32:

@@ -137,4 +137,4 @@ def _bytes_of(value: ir.Value, producer: ir.Node | None) -> int:
     only_converted = all(reader.op_type == "QuantizeLinear" for reader in readers(value))
     leaves = any(pair.outputs[0].is_graph_output() for pair in pairs)
     real = 0 if whole and only_converted and not leaves else width
-    return count * (sum(bits_of(pair) for pair in pairs) // 8 + real)
+    return count * (sum(2 if bits_of(pair) == 16 else 1 for pair in pairs) + real)

@@ -13,7 +13,7 @@ from metainfer_core.spec.hardware_spec import ComputeUnit, HardwareSpec
 
 UNIT_WORDS = {"_bytes": " bytes", "_hz": " Hz", "_gbps": " GB/s", "_us": " µs", "_cycles": " cycles", "_bits": " bits"}
 KIND_ORDER = ("npu", "dsp", "gpu", "cpu")
-WIDTH_OF = {"int4": 4, "int8": 8, "uint8": 8, "int16": 16}
+WIDTH_OF = {"int4": 4, "int6": 6, "int8": 8, "uint8": 8, "int16": 16}
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ def has_data_type(name: str, unit: ComputeUnit, data_type: str) -> NoUnit | None
     if data_type not in unit.data_types:
         return NoUnit(f"{name} has no {data_type}: {field} is {', '.join(unit.data_types)}.", field)
     return None
+
+
+def integer_type(unit: ComputeUnit, bits: int) -> str:
+    """The type by which a unit computes on codes of so many bits: its own where it has one, else that of 8 bits."""
+    own = f"int{bits}"
+    return own if own in unit.data_types or bits > 8 else "int8"
 
 
 def reads_floats(unit: ComputeUnit) -> bool:

@@ -1,4 +1,4 @@
-"""INT16 activations: the laws of one node, and its rewrite. Weights have 8 bits, zero points are 0, sums are wider."""
+"""INT16 activations: the laws of one node, and its rewrite. Weights have up to 8 bits, zero points are 0, sums 64."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.integer_laws import (
-    Ranges,
     bits_against,
     concat_against,
     granularity_against,
@@ -22,8 +21,9 @@ from metainfer_core.actions.quantize_dequantize import (
     raw,
     read_in,
 )
+from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.rewiring import array_of, data_of, followers, name_of, numbers_of, set_input
-from metainfer_core.actions.scales import Affine, usable, weight_codes, weight_scales
+from metainfer_core.actions.scales import Affine, highest_code, usable, weight_codes, weight_scales
 from metainfer_core.actions.units import NoUnit, limits_against, unit_for
 from metainfer_core.numerics.activations import CLAMPS
 from metainfer_core.numerics.lowering.int16 import ACCUMULATOR_BITS, HIGHEST, LOWEST
@@ -34,7 +34,8 @@ MOVING = (
     *("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Slice", "Split"),
     *("DepthToSpace", "SpaceToDepth", "Pad", "Gather"),
 )
-OPERATORS = (*("Conv", "Gemm", "MatMul"), *("Add", "Sub", "Mul", "Concat"), *MOVING, *sorted(CLAMPS))
+POOLS = ("MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool")
+OPERATORS = (*("Conv", "Gemm", "MatMul"), *("Add", "Sub", "Mul", "Concat"), *POOLS, *MOVING, *sorted(CLAMPS))
 """Operators with kernels on 16-bit activations."""
 
 
@@ -43,17 +44,9 @@ def wide_scale(low: float, high: float) -> Affine:
     return Affine(usable(np.float32(max(-low, high, 0.0) / HIGHEST)), 0)
 
 
-def wide_against(
-    spec: HardwareSpec,
-    unit_name: str | None,
-    target: ir.Node,
-    form: IntegerForm,
-    scheme: str,
-    symmetric: bool,
-    ranges: Ranges,
-) -> str | None:
+def wide_against(spec: HardwareSpec, params: QuantizeParams, target: ir.Node, form: IntegerForm) -> str | None:
     """Why a layer cannot compute on INT16 activations, or None."""
-    group = (target, *followers(target))
+    group, unit_name, ranges = (target, *followers(target)), params.target_hw, params.ranges
     reason = sensitivity_against(spec, group) or bits_against(spec, unit_name, 16)
     if reason is not None:
         return reason
@@ -61,7 +54,7 @@ def wide_against(
         return f"INT16 kernels exist for {', '.join(OPERATORS)}, not for {target.op_type}."
     if not all(member.op_type in CLAMPS for member in group[1:]):
         return f"The INT16 kernel of {target.name} applies clamps alone, not {group[1].op_type}."
-    if not symmetric:
+    if not params.symmetric:
         return f"INT16 activations have zero point 0: {target.name} needs symmetric true."
     unit = unit_for(spec, target.op_type, "int16", at=unit_name, fall_back=unit_name is None)
     if isinstance(unit, NoUnit):
@@ -72,7 +65,7 @@ def wide_against(
     if reason is None and form.role == "concat":
         return concat_against(target, outputs, ranges, True, bits=16)
     if reason is None and form.role == "weighted":
-        return granularity_against(spec, unit, scheme) or _accumulator_against(spec, unit, target, form, scheme, ranges)
+        return granularity_against(spec, unit, params.scheme) or _accumulator_against(spec, unit, params, target, form)
     return reason
 
 
@@ -88,7 +81,7 @@ def _outputs(target: ir.Node) -> tuple[ir.Value, ...]:
 
 
 def _accumulator_against(
-    spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, scheme: str, ranges: Ranges
+    spec: HardwareSpec, unit: str, params: QuantizeParams, target: ir.Node, form: IntegerForm
 ) -> str | None:
     """The worst sum of products fits into what the unit sums in; 64 bits in a CPU's software."""
     described = spec.compute_units[unit]
@@ -96,7 +89,7 @@ def _accumulator_against(
     field = f"compute_units.{unit}.accumulator_bits"
     if stated is None:
         return f"How many bits {unit} sums INT16 products in is not known ({field} is missing)."
-    codes, scales = _weight(target, form, scheme)
+    codes, scales = _weight(target, form, params)
     needed = bits_needed(greatest_sum(np.moveaxis(codes, form.weight_axis or 0, 0), None, LOWEST, HIGHEST))
     bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
     if bias is not None:
@@ -104,7 +97,7 @@ def _accumulator_against(
         scale = (
             float(numbers_of(pair.inputs[1]))
             if pair is not None
-            else float(wide_scale(*ranges[name_of(raw(data_of(target)))]).scale)
+            else float(wide_scale(*params.ranges[name_of(raw(data_of(target)))]).scale)
         )
         units = np.abs(bias.astype(np.float64)).reshape(-1) / (scale * scales.astype(np.float64).reshape(-1))
         needed = bits_needed((1 << (needed - 1)) + int(units.max(initial=0.0)))
@@ -114,27 +107,27 @@ def _accumulator_against(
     return f"A sum of {target.name} can need {needed} bits; the accumulator has {stated} ({field})."
 
 
-def _weight(target: ir.Node, form: IntegerForm, scheme: str) -> tuple[np.ndarray, np.ndarray]:
-    weight = numbers_of(target.inputs[1])
-    axis = form.weight_axis if scheme == "channel_wise" else None
-    scales = weight_scales(weight, axis)
-    return weight_codes(weight, scales, axis), scales
+def _weight(target: ir.Node, form: IntegerForm, params: QuantizeParams) -> tuple[np.ndarray, np.ndarray]:
+    weight, highest = numbers_of(target.inputs[1]), highest_code(params.bits_of_weights)
+    axis = form.weight_axis if params.scheme == "channel_wise" else None
+    scales = weight_scales(weight, axis, highest=highest)
+    return weight_codes(weight, scales, axis, highest), scales
 
 
-def wide_rewrite(model: ir.Model, target: ir.Node, form: IntegerForm, scheme: str, ranges: Ranges) -> None:
+def wide_rewrite(model: ir.Model, params: QuantizeParams, target: ir.Node, form: IntegerForm) -> None:
     """Puts INT16 pairs around the node and codes in the place of its constants; a layer's bias stays as it is."""
 
     def affine(value: ir.Value) -> Affine:
-        return wide_scale(*ranges.get(name_of(value), (0.0, 0.0)))
+        return wide_scale(*params.ranges.get(name_of(value), (0.0, 0.0)))
 
     for index in form.activations:
         value = target.inputs[index]
         assert value is not None
         read_in(model, target, index, affine(raw(value)), bits=16)
     if form.role == "weighted":
-        codes, scales = _weight(target, form, scheme)
-        axis = form.weight_axis if scheme == "channel_wise" else None
-        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
+        codes, scales = _weight(target, form, params)
+        axis, bits = form.weight_axis if params.scheme == "channel_wise" else None, params.bits_of_weights
+        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target, bits))
     for index in form.constants:
         array = numbers_of(target.inputs[index])
         scales = weight_scales(array, None, highest=HIGHEST)

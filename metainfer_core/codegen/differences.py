@@ -31,6 +31,8 @@ UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_fl
 """Kinds whose `target_hw` is the unit that runs their nodes; of several actions on a node the last one decides."""
 FORMS = ("", ".quantized", ".dequantized", ".int8")
 """What a tensor's name may end in when it is stored in another form."""
+WEIGHT_TYPES = {4: "int4", 6: "int6", 8: "int8"}
+"""Bits of a weight's code to the type of a tensor of weights."""
 SCALE_TOLERANCE = 0.02
 MOVEMENTS = ("view", "copy_", "gather_")
 """How the kernels begin that give the values they are given, in another order or number."""
@@ -132,9 +134,10 @@ def _quantized(action: Action, built: Built) -> Iterator[Difference]:
     for node in action.nodes:
         steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
         if not steps:
-            yield _difference(action, node, "an INT8 step", "no step computes it")
+            yield _difference(action, node, "a step on integers", "no step computes it")
         for step in steps:
-            kinds = ("int16",) if action.params.get("bit_width") == 16 else ("int8", "uint8")
+            bits = action.params.get("bit_width", 8)
+            kinds = ("int8", "uint8") if bits == 8 else (f"int{bits}",)
             other = [t for t in built.activations(step) if t.granularity is None or t.element_type not in kinds]
             if other:
                 got = f"{step.kernel} on {other[0].element_type} ({other[0].name})"
@@ -149,11 +152,14 @@ def _scaled_as_approved(action: Action, node: str, step: RealisedStep, built: Bu
     if built.op_types.get(node) in WEIGHTED:
         axis = 1 if "Conv" in built.op_types[node] else -1
         is_single = bool(outputs) and len(outputs[0].shape) > 1 and outputs[0].shape[axis] == 1
-        for tensor in built.constants(step):
-            if tensor.element_type == "int8" and tensor.granularity not in (None, wanted) and not is_single:
+        for tensor in (one for one in built.constants(step) if one.element_type in WEIGHT_TYPES.values()):
+            if tensor.granularity not in (None, wanted) and not is_single:
                 yield _difference(action, node, f"weights scaled by {wanted}", f"{tensor.name} by {tensor.granularity}")
-            if tensor.element_type == "int8" and tensor.symmetric is False:
+            if tensor.symmetric is False:
                 yield _difference(action, node, "weights with zero point 0", f"{tensor.name} has another zero point")
+            due = _weight_type(action)
+            if tensor.granularity is not None and tensor.element_type != due:
+                yield _difference(action, node, f"weights of {due}", f"{tensor.name} of {tensor.element_type}")
     inherited = {(tensor.scales, tensor.zero_points) for tensor in built.activations(step) if tensor not in outputs}
     for tensor in outputs:
         if (tensor.scales, tensor.zero_points) in inherited:
@@ -167,14 +173,20 @@ def _scaled_as_approved(action: Action, node: str, step: RealisedStep, built: Bu
         yield _difference(action, node, approved, got)
 
 
+def _weight_type(action: Action) -> str:
+    """The type that weights of an action have: codes of 4 and 6 bits are told apart, other widths are INT8."""
+    bits = action.params.get("weight_bits") or min(int(action.params.get("bit_width", 8)), 8)
+    return WEIGHT_TYPES.get(max(int(bits), 4), "int8")
+
+
 def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Iterator[Difference]:
     ranges = action.params.get("ranges", {})
     span = ranges.get(tensor.name, ranges.get(tensor.name.removesuffix(".quantized")))
     if span is None or len(tensor.scales) != 1:
         return
     low, high = min(0.0, *span), max(0.0, *span)
-    steps = 254.0 if action.params.get("symmetric") else 255.0
-    steps = 65534.0 if action.params.get("bit_width") == 16 else steps
+    codes = 1 << int(action.params.get("bit_width", 8))
+    steps = float(codes - 2 if action.params.get("symmetric") else codes - 1)
     width = 2 * max(-low, high) if action.params.get("symmetric") else high - low
     if width > 0 and abs(tensor.scales[0] * steps / width - 1) > SCALE_TOLERANCE:
         needed, scale = told_apart(width / steps, tensor.scales[0], ".4g")

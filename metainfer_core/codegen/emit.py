@@ -12,7 +12,7 @@ import jinja2
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.tables import table
-from metainfer_core.numerics.program import ELEMENT_BYTES, HALF_FLOATS, Program, Step
+from metainfer_core.numerics.program import ELEMENT_BYTES, HALF_FLOATS, Program, Step, bits_of_codes
 from metainfer_core.numerics.signatures import Signature, headers, params_initializer, signature
 from metainfer_core.numerics.toolchain import KERNEL_FLAGS
 
@@ -30,6 +30,8 @@ C_TYPES = {
     "bool": ("uint8_t", "%u"),
     "float16": ("uint16_t", "%u"),
     "bfloat16": ("uint16_t", "%u"),
+    "int4": ("int8_t", "%d"),
+    "int6": ("int8_t", "%d"),
 }
 
 
@@ -106,6 +108,7 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
         "feeds_units": backend.feeds_units,
         "parts": parts,
         "has_half": any(tensor.element_type in HALF_FLOATS for tensor in program.tensors),
+        "has_narrow": any(bits_of_codes(t) < 8 for t in program.tensors if t.constant is None),
         "input_tensors": _ports(program, program.inputs),
         "output_tensors": _ports(program, program.outputs),
         "weights_bytes": plan.weights_bytes,

@@ -17,7 +17,7 @@ import numpy as np
 import pydantic
 
 from metainfer_core.errors import InputError, NotTrustedError
-from metainfer_core.numerics.program import ElementType
+from metainfer_core.numerics.program import ElementType, numpy_type
 from metainfer_core.values import FrozenMap, Value, read_json, sha256
 from metainfer_core.verify.unit_figures import UnitFigures
 
@@ -41,11 +41,11 @@ class Port(Value):
     @property
     def size_bytes(self) -> int:
         """Of its array, without gaps."""
-        return math.prod(self.shape) * np.dtype(self.element_type).itemsize
+        return math.prod(self.shape) * numpy_type(self.element_type).itemsize
 
     def array(self, data: bytes) -> np.ndarray:
         """Its array in raw little-endian bytes, of which there are exactly `size_bytes`."""
-        return np.frombuffer(data, np.dtype(self.element_type).newbyteorder("<")).reshape(self.shape)
+        return np.frombuffer(data, numpy_type(self.element_type).newbyteorder("<")).reshape(self.shape)
 
 
 class Manifest(Value):

@@ -23,6 +23,7 @@ ABSENT = 0xFFFFFFFF
 NOWHERE = 0xFFFFFFFFFFFFFFFF
 ELEMENT_TYPES: tuple[ElementType, ...] = (
     "float32", "int8", "uint8", "int16", "int32", "int64", "bool", "float16", "bfloat16",
+    "int4", "int6",
 )  # fmt: skip
 
 HEADER = struct.Struct("<8s 2I 6I 2I 2I 2Q")

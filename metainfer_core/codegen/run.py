@@ -14,6 +14,7 @@ from metainfer_core.codegen.package import Package, Port
 from metainfer_core.codegen.private_folder import private_folder
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.errors import InputError, ObligationFailed
+from metainfer_core.numerics.program import numpy_type
 from metainfer_core.values import Value
 from metainfer_core.verify.realised_graph import RealisedGraph
 
@@ -136,13 +137,13 @@ def check_inputs(package: Package, inputs: Mapping[str, np.ndarray]) -> list[np.
                 f"The input {port.name!r} is missing.", f"The model reads {wanted}.", "Give an array for it."
             )
         array = np.asarray(inputs[port.name])
-        if array.shape != port.shape or array.dtype != np.dtype(port.element_type):
+        if array.shape != port.shape or array.dtype != numpy_type(port.element_type):
             raise InputError(
                 f"The input {port.name!r} does not fit.",
                 f"Got {array.dtype} {list(array.shape)}, expected {wanted}.",
                 "Give an array of exactly this shape and type.",
             )
-        arrays.append(np.ascontiguousarray(array, dtype=np.dtype(port.element_type).newbyteorder("<")))
+        arrays.append(np.ascontiguousarray(array, dtype=numpy_type(port.element_type).newbyteorder("<")))
     return arrays
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from metainfer_core.values import Value
 
-FaultKind = Literal["unaligned", "too_long", "outside", "not_local", "not_there"]
+FaultKind = Literal["unaligned", "too_long", "outside", "not_local", "not_there", "out_of_range"]
 
 
 class Fault(Value):

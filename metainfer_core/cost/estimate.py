@@ -17,7 +17,7 @@ from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import FrozenMap, Value
 
 Wall = Literal["compute", "bandwidth", "memory", "launch", "unknown"]
-INTEGERS = ("int8", "uint8")
+INTEGERS = ("int4", "int6", "int8", "uint8")
 
 
 class Interval(Value):
@@ -222,9 +222,9 @@ def _peak(spec: HardwareSpec, unit_name: str, data_type: str, unknown: set[str])
     if unit is None:
         unknown.add(f"compute_units.{unit_name}")
         return None
-    key = data_type if data_type in ("int8", "uint8", "int16", "float16", "bfloat16") else "float32"
+    key = data_type if data_type in (*INTEGERS, "int16", "float16", "bfloat16") else "float32"
     rate = unit.peak_macs_per_second(key, 1 if unit.kind == "cpu" else None)
-    if rate is None and key == "uint8":
+    if rate is None and key in INTEGERS:  # few bits are multiplied as int8 where they have no pace of their own
         rate = unit.peak_macs_per_second("int8", 1 if unit.kind == "cpu" else None)
     if rate is None:
         unknown.add(f"compute_units.{unit_name}.macs_per_cycle.{key}" if unit.clock_hz else _clock(unit_name))

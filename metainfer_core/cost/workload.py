@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from metainfer_core.graph.summary import GraphSummary
-from metainfer_core.numerics.program import Program, Step, Tensor
+from metainfer_core.numerics.program import Program, Step, Tensor, multiplied
 from metainfer_core.values import FrozenMap, Value
 
 
@@ -66,6 +66,8 @@ def _workload(step: Step, tensors: Mapping[str, Tensor], operations: Mapping[str
     # a conversion runs as fast as the narrower of its two types does
     known = ("int16", "int8", "uint8", "float16", "bfloat16", "float32")
     data_type = next((name for name in known if name in types), "float32")
+    if types & {"int4", "int6"}:
+        data_type = multiplied(step, tensors) if not types & {"float32", "int16"} else "int8"
     return Workload(
         node_ids=step.node_ids,
         unit=step.unit,

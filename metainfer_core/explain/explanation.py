@@ -13,6 +13,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
 from metainfer_core.values import Value
 
 UNKNOWN = "unknown"
+WIDTHS = (4, 6, 8, 16)
+"""Bits of integers that kernels compute with."""
 
 
 class Source(Value):
@@ -154,8 +156,9 @@ def _why_without_evidence(action: PolicyAction, spec: HardwareSpec) -> tuple[Bec
     """What the spec and this version say about an action that came without reasons."""
     found = [Because(claim="The policy states this action without a reason.")]
     bits = action.params.get("bit_width", 8)
-    if bits != 8:
-        claim = f"Kernels exist for INT8 alone: with {bits} bits this action is refused when it is applied."
+    if bits not in WIDTHS:
+        known = f"{', '.join(map(str, WIDTHS[:-1]))} and {WIDTHS[-1]}"
+        claim = f"Kernels exist for {known} bits: with {bits} bits this action is refused when it is applied."
         found.append(Because(claim=claim))
     target = action.params.get("target_hw")
     if target is None:

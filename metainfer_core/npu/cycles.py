@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from metainfer_core.npu.device import Device
 from metainfer_core.npu.tiles import family_of
-from metainfer_core.numerics.program import Step, Tensor
+from metainfer_core.numerics.program import Step, Tensor, multiplied
 from metainfer_core.spec.hardware_spec import HardwareSpec, Quantity
 from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import Value
@@ -124,7 +124,9 @@ def _mac_rate(spec: HardwareSpec, unit: str, step: Step, tensors: Mapping[str, T
     """Multiply-accumulates a cycle of all cores, for the type of the step's first input."""
     described = spec.compute_units[unit]
     element = tensors[step.inputs[0]].element_type
-    names = ("int8", "uint8") if element in ("int8", "uint8") else (element, "float16", "bfloat16")
+    names: tuple[str, ...] = (element, "float16", "bfloat16")
+    if element in ("int4", "int6", "int8", "uint8"):
+        names = tuple(dict.fromkeys((multiplied(step, tensors), "int8", "uint8")))
     stated = next((described.macs_per_cycle[name] for name in names if name in described.macs_per_cycle), None)
     cores = described.cores or 1
     if stated is not None and stated.low > 0:

@@ -105,7 +105,7 @@ def _rule(step: Step) -> _Rule | None:
         return _Rule(_gemm_extent, _gemm_part)
     if family in ("max_pool", "average_pool"):
         return _Rule(_pool_extent, _pool_part)
-    if step.kernel == "mean_int8":
+    if step.kernel in ("mean_int8", "mean_int16"):
         return _Rule(_mean_extent, _mean_part)
     if family in ("quantize", "dequantize"):
         return _Rule(_conversion_extent, _conversion_part)
@@ -318,8 +318,9 @@ def _mean_extent(step: Step, tensors: Tensors, axis: Axis) -> Extent | str:
 
 
 def _mean_part(step: Step, tensors: Tensors, axis: Axis, first: int, count: int, unit_bytes: int) -> Part:
-    columns = step.params["columns"]
-    source, target = Block((count, columns), first * columns, count * columns), Block((count,), first, count)
+    columns, width = step.params["columns"], _bytes(tensors, step.inputs[0])
+    row = columns * width
+    source, target = Block((count, columns), first * row, count * row), Block((count,), first * width, count * width)
     return Part({**step.params, "rows": count}, (source,), (target,))
 
 

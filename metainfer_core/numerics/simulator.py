@@ -12,7 +12,7 @@ import numpy as np
 from metainfer_core.errors import DefectError, InputError
 from metainfer_core.numerics.library import Library, PreparedCall, Progress, load_library
 from metainfer_core.numerics.lower import Lowered
-from metainfer_core.numerics.program import Program, Step, Tensor
+from metainfer_core.numerics.program import Program, Step, Tensor, numpy_type
 from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
 
 BATCH = 4
@@ -184,4 +184,4 @@ def _aligned(size: int) -> np.ndarray:
 
 
 def _dtype(tensor: Tensor) -> np.dtype[np.generic]:
-    return np.dtype(np.bool_ if tensor.element_type == "bool" else tensor.element_type)
+    return numpy_type(tensor.element_type)

@@ -14,6 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
+from metainfer_core.actions.as_onnx import as_onnx
 from metainfer_core.actions.rewiring import array_of
 from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.build import build_package
@@ -215,7 +216,7 @@ def compile_policy(
         target,
         parents | ({"bundle": bundle_digest} if bundle_digest else {}),
         policy.to_json(),
-        model_bytes(adapted),
+        model_bytes(as_onnx(adapted)),
         feeds[:TEST_VECTORS],
         development=bundle_digest is None,
         demo=demo,

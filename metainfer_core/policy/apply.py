@@ -22,7 +22,7 @@ from metainfer_core.actions.rewiring import (
     readers,
 )
 from metainfer_core.actions.stored_tensors import CONVERSIONS
-from metainfer_core.actions.units import has_data_type, reads_floats, unit_for
+from metainfer_core.actions.units import has_data_type, integer_type, reads_floats, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
@@ -109,9 +109,11 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     for node in model.graph:
         if node.op_type not in CONVERSIONS and CONVERSION not in node.metadata_props:
             leader = known.get(node.metadata_props.get(FUSED_WITH, "")) or node
-            integers = "int16" if leader.metadata_props.get(INTEGER) == "16" else "int8"
+            unit, bits = leader.metadata_props.get(UNIT), int(leader.metadata_props.get(INTEGER, "8"))
+            own = spec.compute_units.get(unit or "")
+            integers = integer_type(own, bits) if own is not None else f"int{max(bits, 8)}"
             data_type = node.metadata_props.get(HALF, integers if computes_on_integers(leader) else "float32")
-            _locate(node, leader.metadata_props.get(UNIT), data_type, spec)
+            _locate(node, unit, data_type, spec)
     for node in model.graph:
         if CONVERSION in node.metadata_props:  # the unit that computes in 16-bit floats also converts them
             near = (node.inputs[0].producer() if node.inputs[0] else None, *readers(node.outputs[0]))

@@ -60,8 +60,9 @@ def _of_numbers(
         return []
     found: list[tuple[Level, str]] = []
     bits = action.params.get("bit_width")
-    if isinstance(bits, int) and bits <= 4:
-        found.append(("high", f"INT{bits} leaves {2**bits} codes."))
+    few = [width for width in (bits, action.params.get("weight_bits")) if isinstance(width, int) and width <= 4]
+    if few:
+        found.append(("high", f"INT{min(few)} leaves {2 ** min(few)} codes."))
     if kind.risk.needs_calibration and is_random:
         found.append(("high", "Its ranges come from random inputs: it is unverified on real data."))
     if evidence.alone is None and evidence.together is None:

@@ -15,7 +15,7 @@ from metainfer_core.values import FrozenMap, JsonMap, Value, canonical_json, sha
 Address = Annotated[str, pydantic.StringConstraints(pattern=r"^0x[0-9a-f]+$")]
 """An address as hex text, so that all 64 bits survive JSON."""
 
-DataType = Literal["int4", "int8", "uint8", "int16", "int32", "float16", "bfloat16", "tf32", "float32"]
+DataType = Literal["int4", "int6", "int8", "uint8", "int16", "int32", "float16", "bfloat16", "tf32", "float32"]
 
 
 class Quantity(Value):

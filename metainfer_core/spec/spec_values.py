@@ -10,6 +10,7 @@ from metainfer_core.spec.quantities import key_unit, unit
 
 DATA_TYPES: dict[str, str] = {
     "int4": "int4",
+    "int6": "int6",
     "int8": "int8",
     "uint8": "uint8",
     "int16": "int16",

@@ -24,7 +24,7 @@ class Violation(Value):
 CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
 """Writing numbers in another way, where integer and float steps meet: part of each unit that has integers."""
 
-LOW = ("int8", "uint8", "int16", "float16", "bfloat16")
+LOW = ("int4", "int6", "int8", "uint8", "int16", "float16", "bfloat16")
 """Element types below float32."""
 
 Law = Callable[[RealisedGraph, HardwareSpec, Mapping[str, str]], Iterator[tuple[str, str]]]

@@ -1,4 +1,4 @@
-"""Quantize a node to INT8: its inputs, constants and outputs get QuantizeLinear/DequantizeLinear pairs."""
+"""Quantize a node to integers: its inputs, constants and outputs get QuantizeLinear/DequantizeLinear pairs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from metainfer_core.actions.integer_laws import (
     channels_against,
     concat_against,
     granularity_against,
+    integer_unit,
     pairs_against,
     ranges_against,
     sensitivity_against,
     unit_against,
 )
 from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
+from metainfer_core.actions.narrow_integers import narrow_against
 from metainfer_core.actions.quantize_dequantize import (
     pair_in,
     parameters_of,
@@ -37,6 +39,7 @@ from metainfer_core.actions.quantize_numbers import (
     QuantizeParams,
     activation_inputs,
     affine_of,
+    bits_stored,
     channel_ranges_of,
     finer,
     input_scale,
@@ -78,15 +81,17 @@ WEIGHT_BITS_OF_PAIRS = 7
 
 
 class Quantize(ActionKind):
-    """Computes a node, and what is fused with it, on 8-bit integers, or on 16-bit activations and 8-bit weights.
+    """Computes a node, and what is fused with it, on integers of 4, 6, 8 or 16 bits.
 
-    Weights are constants of int8 with zero point 0; activations get a scale and a zero point from the range that
+    `bit_width` is that of activations, and of weights as well, which have at most 8; `weight_bits` gives weights
+    another one. Weights are constants with zero point 0; activations get a scale and a zero point from the range that
     calibration data gave. Where the node that makes a tensor is quantized, its action decides the tensor's scale.
-    Where 8-bit and 16-bit nodes meet, codes are rescaled from one width to the other.
+    Where nodes of different widths meet, codes are rescaled from one width to the other. Each code of 4 or 6 bits has
+    a byte of its own.
     """
 
     name = "quantize"
-    obligation = Obligation(why="Rounding to 8 bits changes values: measured, and held against the accuracy budget.")
+    obligation = Obligation(why="Rounding to integers changes values: measured, and held against the accuracy budget.")
     risk = RiskFacts(changes_numbers=True, needs_calibration=True, device_dependent=True)
     Params = QuantizeParams
 
@@ -175,13 +180,14 @@ class Quantize(ActionKind):
         group = (target, *followers(target))
         form = integer_form(target)
         if params.bit_width == 16 and isinstance(form, IntegerForm):
-            return wide_against(spec, params.target_hw, target, form, params.scheme, params.symmetric, params.ranges)
+            return wide_against(spec, params, target, form)
         reason = (
             sensitivity_against(spec, group)
             or (form if isinstance(form, str) else None)
             or (bits_against(spec, params.target_hw, params.bit_width) if params.bit_width != 8 else None)
-            or unit_against(spec, group, params.target_hw)
+            or unit_against(spec, group, params.target_hw, params.bit_width)
             or bits_against(spec, params.target_hw, params.bit_width)
+            or narrow_against(spec, params, target)
         )
         if reason is None and isinstance(form, IntegerForm):
             reason = self._numbers_against(spec, params, target, form, len(action.nodes) == 1)
@@ -197,29 +203,28 @@ class Quantize(ActionKind):
         form = integer_form(target)
         assert isinstance(form, IntegerForm)
         if params.bit_width == 16:
-            wide_rewrite(model, target, form, params.scheme, params.ranges)
+            wide_rewrite(model, params, target, form)
             self._mark(params, target)
             return
-        outputs = stored_outputs(target, params.fused_input_bits)
+        outputs, bits = stored_outputs(target, params.fused_input_bits), params.bit_width
         for index in form.activations:
             value = target.inputs[index]
             assert value is not None
-            read_in(model, target, index, affine_of(params, raw(value)), 8)
+            read_in(model, target, index, affine_of(params, raw(value)), bits)
         if form.role == "weighted":
             self._quantize_weight(model, params, target, form)
         for index in form.constants:
-            array = numbers_of(target.inputs[index])
-            scales = weight_scales(array, None)
-            name = f"{target.name}.input_{index}"
-            set_input(
-                target, index, quantized_constant(model, name, weight_codes(array, scales, None), scales, None, target)
-            )
+            array, highest = numbers_of(target.inputs[index]), highest_code(bits)
+            scales = weight_scales(array, None, highest=highest)
+            codes, name = weight_codes(array, scales, None, highest), f"{target.name}.input_{index}"
+            set_input(target, index, quantized_constant(model, name, codes, scales, None, target, bits))
         for value in outputs:
-            affine = affine_of(params, value)
+            stored = bits_stored(params, target, value)
+            affine = affine_of(params, value, stored)
             if form.role == "same_scale":
-                pair = pair_in(raw(data_of(target)), 8)
+                pair = pair_in(raw(data_of(target)), bits)
                 affine = parameters_of(pair) if pair is not None else affine
-            quantize_output(model, value, affine, target)
+            quantize_output(model, value, affine, target, stored)
         self._mark(params, target)
 
     def _mark(self, params: QuantizeParams, target: ir.Node) -> None:
@@ -238,7 +243,7 @@ class Quantize(ActionKind):
         by_channel = " and ".join(params.channel_ranges) if params.activation_scheme == "channel_wise" else ""
         return (
             f"Compute {action.nodes[0]}{fused} in INT{params.bit_width}: "
-            f"weights {f'of {params.weight_bits} bits ' if params.weight_bits < 8 else ''}scaled by {by}, "
+            f"weights {f'of {params.weight_bits} bits ' if params.weight_bits not in (None, 8) else ''}scaled by {by}, "
             f"{kind} activations{f', on {params.target_hw}' if params.target_hw else ''}."
             f"{f' Each channel of {by_channel} has a scale of its own.' if by_channel else ''}"
             f"{' HardSwish reads unrounded sums.' if params.fused_input_bits == 16 else ''}"
@@ -309,26 +314,27 @@ class Quantize(ActionKind):
     def _numbers_against(
         self, spec: HardwareSpec, params: QuantizeParams, target: ir.Node, form: IntegerForm, is_alone: bool
     ) -> str | None:
-        unit = params.target_hw or unit_for(spec, target.op_type, "int8")
+        bits, weight_bits = params.bit_width, params.bits_of_weights
+        unit = params.target_hw or integer_unit(spec, target.op_type, bits)
         assert isinstance(unit, str)
         inputs, outputs = activation_inputs(target, form), stored_outputs(target, params.fused_input_bits)
         reason = (
             unrounded_against(target, form.role, params.fused_input_bits, is_alone)
             or self._channels_against(spec, unit, params, target, form)
-            or ranges_against((*inputs, *outputs), params.ranges, params.zero_point_clip)
+            or ranges_against((*inputs, *outputs), params.ranges, params.zero_point_clip, bits)
         )
         if reason is not None:
             return reason
         if form.role == "concat":
-            return concat_against(target, outputs, params.ranges, params.symmetric)
+            return concat_against(target, outputs, params.ranges, params.symmetric, bits)
         if form.role != "weighted":
             return None
         scale = input_scale(params, target, form)
         return (
             granularity_against(spec, unit, params.scheme)
-            or (channels_against(target, form) if params.scheme == "tensor_wise" else None)
-            or accumulator_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
-            or pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
+            or (channels_against(target, form, weight_bits) if params.scheme == "tensor_wise" else None)
+            or accumulator_against(spec, unit, target, form, scale, params.scheme, weight_bits, bits)
+            or pairs_against(spec, unit, target, form, scale, params.scheme, weight_bits, bits)
         )
 
     def _channels_against(
@@ -362,10 +368,11 @@ class Quantize(ActionKind):
         weight = numbers_of(target.inputs[1])
         bias = array_of(target.inputs[form.bias]) if form.bias is not None else None
         axis = form.weight_axis if params.scheme == "channel_wise" else None
-        highest = highest_code(params.weight_bits)
+        bits = params.bits_of_weights
+        highest = highest_code(bits)
         scales = weight_scales(weight, axis, bias_floor(bias, of_input, axis), highest)
         codes = weight_codes(weight, scales, axis, highest)
-        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target))
+        set_input(target, 1, quantized_constant(model, f"{target.name}.weight", codes, scales, axis, target, bits))
         if bias is not None and form.bias is not None:
             flat = bias.reshape(-1)
             integers, product = bias_codes(flat, of_input, scales)
@@ -390,10 +397,10 @@ def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, p
     if form.role != "weighted" or spec.compute_units[unit].pair_sum_bits is None:
         return None
     source = activation_inputs(target, form)[0]
-    if pair_in(source, 8) is None and name_of(source) not in params.ranges:
+    if pair_in(source, params.bit_width) is None and name_of(source) not in params.ranges:
         return None
     scale = input_scale(params, target, form)
-    return pairs_against(spec, unit, target, form, scale, params.scheme, params.weight_bits)
+    return pairs_against(spec, unit, target, form, scale, params.scheme, params.bits_of_weights, params.bit_width)
 
 
 def _targets(model: ir.Model, action: Action) -> tuple[ir.Node, ...]:

@@ -34,7 +34,13 @@ struct ArenaRow {
 // Values of TensorRow::element_type.
 constexpr uint32_t FLOAT32 = 0, INT8 = 1, UINT8 = 2, INT16 = 3, INT32 = 4, INT64 = 5, BOOL = 6;
 constexpr uint32_t FLOAT16 = 7, BFLOAT16 = 8;
-constexpr size_t ELEMENT_BYTES[] = {4, 1, 1, 2, 4, 8, 1, 2, 2};
+constexpr uint32_t INT4 = 9, INT6 = 10;  // codes of so many bits, each in an int8_t
+constexpr size_t ELEMENT_BYTES[] = {4, 1, 1, 2, 4, 8, 1, 2, 2, 1, 1};
+
+// Bits of a code that does not fill its int8_t; 0 for all other types.
+constexpr uint32_t code_bits(uint32_t element_type) {
+    return element_type == INT4 ? 4 : (element_type == INT6 ? 6 : 0);
+}
 
 struct TensorRow {
     uint64_t size_bytes;

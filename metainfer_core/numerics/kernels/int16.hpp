@@ -4,6 +4,7 @@
 #pragma once
 #include "conv2d.hpp"
 #include "gemm.hpp"
+#include "pool.hpp"
 #include "quantize.hpp"
 
 namespace mi {
@@ -77,11 +78,44 @@ MI_KERNEL void gemm_int16(const GemmParams p, const int16_t* input, const int8_t
     }
 }
 
-// Between 16-bit and 8-bit codes, and from one scale of 16-bit codes to another.
+// Windows without any input do not occur: the greatest begins with the least code.
+MI_KERNEL void max_pool_int16(const PoolParams p, const int16_t* input, int16_t* output) {
+    pool(
+        p, input, int16_t{-32768}, [](int16_t a, int16_t b) { return a > b ? a : b; },
+        [=](int64_t index, int16_t greatest, int32_t, int32_t) { output[index] = greatest; });
+}
+
+// multiplier, shift: input scale / (output scale * n) for a window of n inputs, at index n - 1.
+MI_KERNEL void average_pool_int16(const PoolParams p, const int16_t* input, const int32_t* multiplier,
+                                  const int32_t* shift, int16_t* output) {
+    pool(
+        p, input, int64_t{0}, [](int64_t a, int16_t b) { return a + b; },
+        [=](int64_t index, int64_t sum, int32_t y, int32_t x) {
+            const int32_t n = maximum(window_count(p, y, x), 1) - 1;
+            output[index] = requantize_int16(sum, multiplier[n], shift[n], p.low, p.high);
+        });
+}
+
+struct MeanInt16Params {
+    int32_t rows, columns;
+    int32_t multiplier, shift;  // input scale / (output scale * columns)
+    int32_t low, high;
+};
+
+// The mean of each row.
+MI_KERNEL void mean_int16(const MeanInt16Params p, const int16_t* input, int16_t* output) {
+    for (int32_t row = 0; row < p.rows; ++row, input += p.columns) {
+        int64_t sum = 0;
+        for (int32_t i = 0; i < p.columns; ++i) sum += input[i];
+        output[row] = requantize_int16(sum, p.multiplier, p.shift, p.low, p.high);
+    }
+}
+
+// Between codes of several widths, and from one scale of 16-bit codes to another. Codes of 4 and 6 bits lie in int8_t.
 struct RescaleParams {
     int32_t count;
     int32_t multiplier, shift;
-    int32_t input_zero_point, output_zero_point;  // of 8-bit codes; 0 of 16-bit ones
+    int32_t input_zero_point, output_zero_point;  // 0 of 16-bit codes
     int32_t low, high;
 };
 
@@ -95,6 +129,7 @@ struct RescaleParams {
 MI_RESCALE(int16, int16_t, int16, int16_t)
 MI_RESCALE(int16, int16_t, int8, int8_t)
 MI_RESCALE(int8, int8_t, int16, int16_t)
+MI_RESCALE(int8, int8_t, int8, int8_t)
 #undef MI_RESCALE
 
 struct BinaryInt16Params {

@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.lowering.model_reader import FLUSH, HALF_SUMS, MAX_ELEMENTS, MEMORY, UNIT, ModelReader
-from metainfer_core.numerics.program import ELEMENT_BYTES, ElementType, Quantization, Step, Tensor
+from metainfer_core.numerics.program import (
+    CODES_IN_BYTES,
+    ELEMENT_BYTES,
+    ElementType,
+    Quantization,
+    Step,
+    Tensor,
+    code_limits,
+)
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.values import sha256
 
@@ -32,15 +41,41 @@ _KINDS: dict[str, ElementType] = {
 
 @dataclass(frozen=True)
 class Integers:
-    """An int8 tensor of the program, and the real numbers that it stands for: scale * (integer - zero_point)."""
+    """A tensor of codes in the program, and the real numbers that it stands for: scale * (integer - zero_point)."""
 
     tensor: str
     scale: np.float32
     zero_point: int
+    bits: int = 8
+    """Of a code."""
 
     def same_scale(self, other: Integers) -> bool:
-        """Whether the same integer means the same real number in both."""
-        return self.scale == other.scale and self.zero_point == other.zero_point
+        """Whether the same integers are there in both, and mean the same real numbers."""
+        return self.grid == other.grid
+
+    @property
+    def grid(self) -> Grid:
+        """Which real numbers its codes can stand for."""
+        return Grid(self.scale, self.zero_point, self.bits)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest code."""
+        return code_limits(self.bits)
+
+
+class Grid(NamedTuple):
+    """The real numbers of a tensor of codes: scale * (code - zero_point)."""
+
+    scale: np.float32
+    zero_point: int
+    bits: int
+    """Of a code: at most 8."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest code."""
+        return code_limits(self.bits)
 
 
 @dataclass(frozen=True)
@@ -51,6 +86,13 @@ class ChannelIntegers:
     scales: np.ndarray
     """float32, one a channel."""
     zero_point: int
+    bits: int = 8
+    """Of a code."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest code."""
+        return code_limits(self.bits)
 
 
 class Builder(ModelReader):
@@ -118,8 +160,9 @@ class Builder(ModelReader):
                 producer = value.producer()
                 assert producer is not None
                 assert producer.inputs[0] is not None
-                name = self.constant(str(producer.inputs[0].name), constant.codes, quantization, is_own=True)
-                found = Integers(name, constant.scales[0], int(constant.zero_points[0]))
+                own = str(producer.inputs[0].name)
+                name = self.constant(own, constant.codes, quantization, is_own=True, bits=constant.bits)
+                found = Integers(name, constant.scales[0], int(constant.zero_points[0]), constant.bits)
                 self._integers[value] = found
         return found
 
@@ -130,7 +173,7 @@ class Builder(ModelReader):
     def set_quantized(self, value: ir.Value, integers: Integers) -> None:
         """From now on a value of 8-bit integers is known to lie in this tensor."""
         self._quantized[value] = integers
-        if value.dtype == ir.DataType.INT8:
+        if value.dtype in (ir.DataType.INT8, ir.DataType.INT4):
             self._names[value] = integers.tensor
 
     def is_real(self, value: ir.Value) -> bool:
@@ -187,28 +230,28 @@ class Builder(ModelReader):
         self._names[value] = name
         return name
 
-    def integer_output(
-        self, value: ir.Value, scale: np.float32, zero_point: int, shape: Sequence[int], name: str = ""
-    ) -> Integers:
-        """Declares the int8 tensor of a value that the next step computes, under the value's name or another."""
-        quantization = Quantization(scales=(float(scale),), zero_points=(zero_point,))
-        return Integers(self._declare_integers(value, quantization, shape, name), scale, zero_point)
+    def integer_output(self, value: ir.Value, grid: Grid, shape: Sequence[int], name: str = "") -> Integers:
+        """Declares the tensor of codes of a value that the next step computes, under the value's name or another."""
+        quantization = Quantization(scales=(float(grid.scale),), zero_points=(grid.zero_point,))
+        return Integers(self._declare_integers(value, quantization, shape, name, grid.bits), *grid)
 
-    def channel_output(self, value: ir.Value, scales: np.ndarray, zero_point: int) -> str:
+    def channel_output(self, value: ir.Value, scales: np.ndarray, zero_point: int, bits: int) -> str:
         """Declares the int8 tensor, with a scale a channel, of a value that the next step computes."""
         quantization = Quantization(
             scales=tuple(float(scale) for scale in scales),
             zero_points=(zero_point,),
             axis=1 if scales.size > 1 else None,
         )
-        return self._declare_integers(value, quantization, self.shape(value), "")
+        return self._declare_integers(value, quantization, self.shape(value), "", bits)
 
-    def _declare_integers(self, value: ir.Value, quantization: Quantization, shape: Sequence[int], name: str) -> str:
+    def _declare_integers(
+        self, value: ir.Value, quantization: Quantization, shape: Sequence[int], name: str, bits: int = 8
+    ) -> str:
         memory = value.metadata_props.get(MEMORY)
         is_own = not name
         if value.dtype == ir.DataType.UINT8 and value.is_graph_output():
             name, is_own = f"{value.name}.int8", False  # the value itself is a uint8 output
-        return self.declare(name or str(value.name), "int8", tuple(shape), quantization, memory, is_own)
+        return self.declare(name or str(value.name), CODES_IN_BYTES[bits], tuple(shape), quantization, memory, is_own)
 
     def declare(
         self,
@@ -241,8 +284,9 @@ class Builder(ModelReader):
         quantization: Quantization | None = None,
         memory: str | None = None,
         is_own: bool = False,
+        bits: int = 8,
     ) -> str:
-        """Declares a constant and keeps its bytes, little-endian and row-major."""
+        """Declares a constant and keeps its bytes, little-endian and row-major; int8 may be codes of fewer bits."""
         if array.dtype.name not in _KINDS:
             raise UnsupportedError(
                 f"The constant {name!r} holds {array.dtype.name} numbers.",
@@ -254,7 +298,8 @@ class Builder(ModelReader):
         data = _little_endian(array)
         digest = sha256(data)
         self.constants[digest] = data
-        name = self.declare(name, _KINDS[array.dtype.name], array.shape, quantization, memory, is_own)
+        kind = CODES_IN_BYTES[bits] if bits != 8 else _KINDS[array.dtype.name]
+        name = self.declare(name, kind, array.shape, quantization, memory, is_own)
         self._tensors[name] = Tensor.model_validate({**dict(self._tensors[name]), "constant": digest})
         return name
 

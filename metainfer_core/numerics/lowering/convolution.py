@@ -80,7 +80,7 @@ def _wide_conv(b: Builder, node: ir.Node) -> bool:
     found = wide_sum(b, node, weight_axis=0)
     if found is None:
         return False
-    found.emit(b, "conv2d_int16", found.weights.codes, _params(_described(b, node)))
+    found.emit(b, "conv2d_int16", found.weights.codes, 0, _params(_described(b, node)))
     return True
 
 

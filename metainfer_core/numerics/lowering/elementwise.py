@@ -94,8 +94,8 @@ def emit_function(b: Builder, node: ir.Node, value: ir.Value, kernel: str, param
         raise unsupported(node, f"Its input is {element}; there is no {kernel} kernel for that.")
     size, ending, integers = math.prod(b.shape(value)), integer_ending(b, node), b.integers(value)
     if ending is not None and integers is not None:
-        source, target = (integers.scale, integers.zero_point), (ending.scale, ending.zero_point)
-        table = b.constant(f"{node.name}.table", curve_table(f"{kernel}_float32", params, source, target))
+        curve = curve_table(f"{kernel}_float32", params, integers.grid, ending.final)
+        table = b.constant(f"{node.name}.table", curve)
         b.emit("lookup_int8", ending.nodes, (integers.tensor, table), (integer_result(b, ending),), {"count": size})
         absorb(b, ending.nodes)
         return

@@ -8,9 +8,10 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.activations import CLAMPS, CODES, OPERATORS, activation_kernel, activation_params
-from metainfer_core.numerics.lowering.builder import Builder
-from metainfer_core.numerics.lowering.model_reader import DEQUANTIZE, QUANTIZE, optional, unsupported
+from metainfer_core.numerics.lowering.builder import Builder, Grid
+from metainfer_core.numerics.lowering.model_reader import DEQUANTIZE, QUANTIZE, code_bits, optional, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
+from metainfer_core.numerics.program import code_limits
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,8 @@ class IntegerEnding:
     low: int
     high: int
     table: np.ndarray | None
-    final_scale: np.float32
-    """Scale and zero point of the quantized value."""
-    final_zero_point: int
+    final: Grid
+    """Of the quantized value."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class ChannelEnding:
     scales: np.ndarray
     """Of the result: one, or one a channel."""
     zero_point: int
+    bits: int
+    """Of a code of the result."""
     low: int
     high: int
     is_hard_swish: bool
@@ -82,12 +84,12 @@ def integer_ending(b: Builder, node: ir.Node) -> IntegerEnding | None:
     if quantize is None or target is None:
         return None
     nodes.append(quantize)
-    (scale, zero_point), low, high = target, -128, 127
+    low, high = target.limits
     if is_clamped:
         assert clamp is not None
-        low, high = _limits(b, clamp, scale, zero_point)
+        low, high = _limits(b, clamp, target)
     if is_clamped or follower is None:
-        return IntegerEnding(quantize.outputs[0], tuple(nodes), scale, zero_point, low, high, None, scale, zero_point)
+        return IntegerEnding(quantize.outputs[0], tuple(nodes), target[0], target[1], low, high, None, target)
     dequantize = b.only_reader(quantize.outputs[0])
     last = b.only_reader(follower.outputs[0])
     final = quantization(b, last)
@@ -101,7 +103,7 @@ def integer_ending(b: Builder, node: ir.Node) -> IntegerEnding | None:
         return None
     table = curve_table(f"{activation_kernel(follower)}_float32", clip_params(b, follower), target, final)
     everything = (node, follower, quantize, dequantize, last)
-    return IntegerEnding(last.outputs[0], everything, scale, zero_point, low, high, table, *final)
+    return IntegerEnding(last.outputs[0], everything, target.scale, target.zero_point, low, high, table, final)
 
 
 def channel_ending(b: Builder, node: ir.Node) -> ChannelEnding | None:
@@ -117,41 +119,43 @@ def channel_ending(b: Builder, node: ir.Node) -> ChannelEnding | None:
     target = channel_quantization(b, quantize)
     if quantize is None or target is None:
         return None
-    scales, zero_point = target
+    scales, zero_point, bits = target
     is_hard_swish = follower is not None and follower.op_type == "HardSwish"
     if not is_hard_swish and (scales.size == 1 or (follower is not None and follower.op_type not in CLAMPS)):
         return None
-    low, high = -128, 127
+    low, high = code_limits(bits)
     if follower is not None and not is_hard_swish:
-        limits = {_limits(b, follower, scale, zero_point) for scale in scales}
+        limits = {_limits(b, follower, Grid(scale, zero_point, bits)) for scale in scales}
         if len(limits) > 1:
             return None  # a kernel has one pair of limits for all channels
         ((low, high),) = limits
-    return ChannelEnding(quantize.outputs[0], (*nodes, quantize), scales, zero_point, low, high, is_hard_swish)
+    return ChannelEnding(quantize.outputs[0], (*nodes, quantize), scales, zero_point, bits, low, high, is_hard_swish)
 
 
-def channel_quantization(b: Builder, node: ir.Node | None) -> tuple[np.ndarray, int] | None:
-    """Scales and the one zero point (for int8) of a QuantizeLinear to 8 bits: for all, or one scale a channel."""
+def channel_quantization(b: Builder, node: ir.Node | None) -> tuple[np.ndarray, int, int] | None:
+    """Scales, the one zero point (for int8) and the bits of a QuantizeLinear: for all, or one scale a channel."""
     whole = quantization(b, node)
     if whole is not None:
-        return np.array([whole[0]], np.float32), whole[1]
+        return np.array([whole.scale], np.float32), whole.zero_point, whole.bits
     if node is None or node.op_type != QUANTIZE or node.outputs[0].dtype != ir.DataType.INT8:
         return None
-    return b.channel_parameters(node)
+    along = b.channel_parameters(node)
+    return (*along, code_bits(node, node.outputs[0])) if along is not None else None
 
 
-def quantization(b: Builder, node: ir.Node | None) -> tuple[np.float32, int] | None:
-    """Scale and zero point (for int8) of a QuantizeLinear for a whole tensor to 8 bits; None for anything else."""
+def quantization(b: Builder, node: ir.Node | None) -> Grid | None:
+    """The grid (for int8) of a QuantizeLinear for a whole tensor to up to 8 bits; None for anything else."""
     if node is None or node.op_type != QUANTIZE:
         return None
     scale, zero_point = b.array(node.inputs[1]), b.array(optional(node, 2))
     if scale is None or scale.size != 1 or (zero_point is None and optional(node, 2) is not None):
         return None
     element = node.outputs[0].dtype
-    if element not in (ir.DataType.INT8, ir.DataType.UINT8):
+    if element not in (ir.DataType.INT4, ir.DataType.INT8, ir.DataType.UINT8):
         return None
     zero = 0 if zero_point is None else int(zero_point.reshape(()))
-    return np.float32(scale.reshape(())), zero - (128 if element == ir.DataType.UINT8 else 0)
+    shift = 128 if element == ir.DataType.UINT8 else 0
+    return Grid(np.float32(scale.reshape(())), zero - shift, code_bits(node, node.outputs[0]))
 
 
 def clip_params(b: Builder, node: ir.Node) -> dict[str, float]:
@@ -179,12 +183,12 @@ def refuse_unfused(b: Builder, node: ir.Node) -> None:
         raise _not_fusable(follower, node)
 
 
-def _limits(b: Builder, clamp: ir.Node, scale: np.float32, zero_point: int) -> tuple[int, int]:
+def _limits(b: Builder, clamp: ir.Node, grid: Grid) -> tuple[int, int]:
     """The clamp in integers: quantizing keeps order, so its limits are the quantized limits."""
     params = {"alpha": 0.0, "beta": float("inf")} if clamp.op_type == "Relu" else clip_params(b, clamp)
 
     def code(limit: float) -> int:
-        return int(np.clip(np.rint(np.float64(np.float32(limit) / scale)) + zero_point, -128, 127))
+        return int(np.clip(np.rint(np.float64(np.float32(limit) / grid.scale)) + grid.zero_point, *grid.limits))
 
     return code(params["alpha"]), code(params["beta"])
 

@@ -116,7 +116,7 @@ def _integer(b: Builder, node: ir.Node, weight_axis: int) -> bool:
             "columns": codes.shape[1],
             "depth": codes.shape[0],
         }
-        wide.emit(b, "gemm_int16", codes, params)
+        wide.emit(b, "gemm_int16", codes, 1, params)
         return True
     found = integer_sum(b, node, weight_axis)
     if found is None or found.codes.ndim != 2:

@@ -36,7 +36,7 @@ def _to_codes(b: Builder, node: ir.Node, value: ir.Value, quantize: ir.Node | No
         return False
     source, codes = b.tensor(value), quantize.outputs[0]
     if target is not None:
-        made, element, low, high = b.integer_output(codes, *target, b.shape(codes)), "int8", -128, 127
+        made, element, (low, high) = b.integer_output(codes, target, b.shape(codes)), "int8", target.limits
         b.set_quantized(codes, made)
     else:
         assert scale is not None

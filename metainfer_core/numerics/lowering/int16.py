@@ -60,19 +60,19 @@ class WideSum:
     shift: np.ndarray
     ending: WideEnding
 
-    def emit(self, b: Builder, kernel: str, weights: np.ndarray, params: dict[str, int]) -> None:
-        """Writes the kernel call, and declares its constants and its output."""
+    def emit(self, b: Builder, kernel: str, weights: np.ndarray, axis: int, params: dict[str, int]) -> None:
+        """Writes the kernel call, and declares its constants and its output; `axis` of the weights counts outputs."""
         nodes = self.ending.nodes
         name = str(nodes[0].name)
         kept = Quantization(
             scales=tuple(float(scale) for scale in self.weights.scales),
             zero_points=(0,) * len(self.weights.scales),
-            axis=0 if len(self.weights.scales) > 1 else None,
+            axis=axis if len(self.weights.scales) > 1 else None,
         )
         made = declare_wide(b, self.ending.value, self.ending.scale)
         inputs = (
             self.source.tensor,
-            b.constant(f"{name}.weights", np.ascontiguousarray(weights), kept),
+            b.constant(f"{name}.weights", np.ascontiguousarray(weights), kept, bits=self.weights.bits),
             b.constant(f"{name}.bias", self.bias),
             b.constant(f"{name}.multiplier", self.multiplier),
             b.constant(f"{name}.shift", self.shift),
@@ -158,6 +158,39 @@ def wide_clamp(b: Builder, node: ir.Node) -> bool:
     return True
 
 
+def wide_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
+    """The mean of each window of 16-bit codes; False where they or the result are not so."""
+    source, ending = b.wide(required(node, 0)), wide_ending(b, node)
+    if source is None or ending is None:
+        return False
+    most, ratio = params["kernel_height"] * params["kernel_width"], exact(source.scale) / exact(ending.scale)
+    multiplier, shift = multipliers_and_shifts([ratio / n for n in range(1, most + 1)])
+    made = declare_wide(b, ending.value, ending.scale)
+    factors = (b.constant(f"{node.name}.multiplier", multiplier), b.constant(f"{node.name}.shift", shift))
+    b.emit(
+        "average_pool_int16",
+        ending.nodes,
+        (source.tensor, *factors),
+        (made.tensor,),
+        {**params, **ending.limits},
+    )
+    absorb(b, ending.nodes)
+    return True
+
+
+def wide_mean(b: Builder, node: ir.Node, planes: int, size: int) -> bool:
+    """The mean of each of `planes` stretches of 16-bit codes; False where they or the result are not so."""
+    source, ending = b.wide(required(node, 0)), wide_ending(b, node)
+    if source is None or ending is None:
+        return False
+    multiplier, shift = multiplier_and_shift(exact(source.scale) / exact(ending.scale) / size)
+    params = {"rows": planes, "columns": size, "multiplier": multiplier, "shift": shift, **ending.limits}
+    made = declare_wide(b, ending.value, ending.scale)
+    b.emit("mean_int16", ending.nodes, (source.tensor,), (made.tensor,), params)
+    absorb(b, ending.nodes)
+    return True
+
+
 def rescaled(b: Builder, node: ir.Node, source: Integers, value: ir.Value, scale: np.float32) -> str:
     """The 16-bit tensor with another scale; itself where it has that scale."""
     if source.scale == scale:
@@ -168,9 +201,9 @@ def rescaled(b: Builder, node: ir.Node, source: Integers, value: ir.Value, scale
     return name
 
 
-def narrowed(b: Builder, node: ir.Node, source: Integers, made: Integers) -> None:
-    """From 16-bit to 8-bit codes."""
-    _rescale(b, (node,), source, made, "int16", "int8", -128, 127)
+def narrowed(b: Builder, node: ir.Node, source: Integers, made: Integers, of: str = "int16") -> None:
+    """From 16-bit codes (or other ones in bytes) to those of 8 bits or fewer."""
+    _rescale(b, (node,), source, made, of, "int8", *made.limits)
 
 
 def _rescale(

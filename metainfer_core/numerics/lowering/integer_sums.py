@@ -1,4 +1,4 @@
-"""What integer Conv and Gemm have in common: int8 input, constant int8 weights, 32-bit sums, requantisation."""
+"""What integer Conv and Gemm have in common: codes of up to 8 bits, constant weights, 32-bit sums, requantisation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from fractions import Fraction
 import numpy as np
 import onnx_ir as ir
 
-from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Integers
+from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Grid, Integers
 from metainfer_core.numerics.lowering.endings import ChannelEnding, IntegerEnding, channel_ending, integer_ending
 from metainfer_core.numerics.lowering.model_reader import ConstantIntegers, optional, required
-from metainfer_core.numerics.program import Quantization
+from metainfer_core.numerics.program import Quantization, code_limits
 from metainfer_core.numerics.requantization import exact, hard_swish_knee, multipliers_and_shifts
 from metainfer_core.numerics.saturation import greatest_sum, require_bits
-
-HIGHEST_CODE = 127
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class IntegerSum:
         )
         inputs = [
             self.source.tensor,
-            b.constant(f"{name}.weights", packed, kept),
+            b.constant(f"{name}.weights", packed, kept, bits=self.weights.bits),
             b.constant(f"{name}.bias", self.bias),
             b.constant(f"{name}.multiplier", self.multiplier),
             b.constant(f"{name}.shift", self.shift),
@@ -112,7 +110,7 @@ def integer_sum(b: Builder, node: ir.Node, weight_axis: int, by_channel: bool = 
     bias = bias_codes(b, bias_value, real_bias, factors)
     totals = by_output.reshape(outputs, -1).astype(np.int64).sum(axis=1)
     folded = bias - source.zero_point * totals
-    greatest = greatest_sum(by_output, folded, -128, 127)
+    greatest = greatest_sum(by_output, folded, *source.limits)
     require_bits(f"{node.name} ({node.op_type})", greatest)
     steps, curve = _steps_and_curve(ending, outputs)
     multiplier, shift = multipliers_and_shifts([factor / step for factor, step in zip(factors, steps, strict=True)])
@@ -135,7 +133,7 @@ def _steps_and_curve(ending: IntegerEnding | ChannelEnding, outputs: int) -> tup
     scales = [exact(scale) for scale in np.broadcast_to(ending.scales, outputs)]
     if not ending.is_hard_swish:
         return scales, None
-    knee = hard_swish_knee(max(scales) * (HIGHEST_CODE - ending.zero_point))
+    knee = hard_swish_knee(max(scales) * (code_limits(ending.bits)[1] - ending.zero_point))
     multiplier, shift = multipliers_and_shifts([Fraction(3, 2 * knee * knee) / scale for scale in scales])
     return [Fraction(3, knee)] * outputs, Curve(knee, multiplier, shift)
 
@@ -143,18 +141,18 @@ def _steps_and_curve(ending: IntegerEnding | ChannelEnding, outputs: int) -> tup
 def _channel_result(b: Builder, ending: ChannelEnding) -> str:
     """Declares the int8 tensor that the kernel writes."""
     if ending.scales.size > 1:
-        made = b.channel_output(ending.value, ending.scales, ending.zero_point)
+        made = b.channel_output(ending.value, ending.scales, ending.zero_point, ending.bits)
         b.alias(ending.value, made)
         return made
-    integers = b.integer_output(ending.value, ending.scales[0], ending.zero_point, b.shape(ending.value))
+    grid = Grid(ending.scales[0], ending.zero_point, ending.bits)
+    integers = b.integer_output(ending.value, grid, b.shape(ending.value))
     b.set_quantized(ending.value, integers)
     return integers.tensor
 
 
 def integer_result(b: Builder, ending: IntegerEnding) -> str:
     """Declares the int8 tensor that the kernel writes."""
-    shape = b.shape(ending.value)
-    integers = b.integer_output(ending.value, ending.final_scale, ending.final_zero_point, shape)
+    integers = b.integer_output(ending.value, ending.final, b.shape(ending.value))
     b.set_quantized(ending.value, integers)
     return integers.tensor
 

@@ -17,6 +17,8 @@ HALF_SUMS = "metainfer.half_sums"
 """On a node in 16-bit floats: its sums are rounded to 16 bits as well."""
 WEIGHT_BITS = "metainfer.weight_bits"
 """On a DequantizeLinear of constant weights: they are stored in so many bits, and its reader unpacks them."""
+CODE_BITS = "metainfer.code_bits"
+"""On a QuantizeLinear or DequantizeLinear with codes of int8: they have so many bits, since ONNX has no such type."""
 FLUSH = "metainfer.flush"
 """On a node in 16-bit floats: results below the least normal number become zero."""
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
@@ -26,6 +28,7 @@ _ELEMENT_TYPES: dict[str, ElementType] = {
     "FLOAT": "float32",
     "FLOAT16": "float16",
     "BFLOAT16": "bfloat16",
+    "INT4": "int4",
     "INT8": "int8",
     "INT16": "int16",
     "UINT8": "uint8",
@@ -37,12 +40,14 @@ _ELEMENT_TYPES: dict[str, ElementType] = {
 
 @dataclass(frozen=True)
 class ConstantIntegers:
-    """A constant of 8-bit integers (as int8, whatever the model stores) with scales for all or along one axis."""
+    """A constant of up to 8 bits (as int8, whatever the model stores) with scales for all or along one axis."""
 
     codes: np.ndarray
     scales: np.ndarray
     zero_points: np.ndarray
     axis: int | None
+    bits: int = 8
+    """Of a code."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +150,12 @@ class ModelReader:
         )
 
     def constant_integers(self, value: ir.Value | None) -> ConstantIntegers | None:
-        """The integers of a constant that is stored in 8 bits and dequantized; None where it is not."""
+        """The integers of a constant that is stored in up to 8 bits and dequantized; None where it is not."""
         producer = value.producer() if value is not None else None
-        if producer is None or producer.op_type != DEQUANTIZE:
+        if producer is None or producer.op_type != DEQUANTIZE or WEIGHT_BITS in producer.metadata_props:
             return None
         raw, scale = self.array(producer.inputs[0]), self.array(producer.inputs[1])
-        if raw is None or scale is None or raw.dtype not in (np.int8, np.uint8):
+        if raw is None or scale is None or raw.dtype.name not in ("int4", "int8", "uint8"):
             return None
         zero_point = self.array(_input(producer, 2))
         zero = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point.astype(np.int32)
@@ -161,6 +166,7 @@ class ModelReader:
             scale.astype(np.float32).reshape(-1),
             zero.reshape(-1) - shift,
             axis,
+            code_bits(producer, producer.inputs[0]),
         )
 
     def wide_constant(self, value: ir.Value) -> tuple[np.ndarray, np.float32] | None:
@@ -211,6 +217,11 @@ class ModelReader:
             if node.op_type not in (QUANTIZE, DEQUANTIZE):
                 ids |= dict.fromkeys(part for part in node.metadata_props.get(FROM, "").split(",") if part)
         return tuple(ids)
+
+
+def code_bits(node: ir.Node, codes: ir.Value | None) -> int:
+    """Bits of the codes that a QuantizeLinear gives or a DequantizeLinear reads, up to 8."""
+    return 4 if codes is not None and codes.dtype == ir.DataType.INT4 else int(node.metadata_props.get(CODE_BITS, "8"))
 
 
 def unsupported(node: ir.Node, why: str, fix: str = "") -> UnsupportedError:

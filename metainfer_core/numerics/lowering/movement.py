@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lowering.broadcast import broadcast_steps, strides, walk_params
-from metainfer_core.numerics.lowering.builder import Builder, Integers
+from metainfer_core.numerics.lowering.builder import Builder, Grid, Integers
 from metainfer_core.numerics.lowering.elementwise import element_bits
 from metainfer_core.numerics.lowering.endings import integer_ending, quantization, refuse_unfused
 from metainfer_core.numerics.lowering.int16 import declare_wide, rescaled, wide_ending, wide_scale
@@ -36,13 +36,13 @@ def move(b: Builder, node: ir.Node, value: ir.Value, result: ir.Value, write: Mo
             write((node,), source, target, element_bits(b, value))
         return
     shape, reader = b.shape(result), b.only_reader(result)
-    if reader is not None and quantization(b, reader) == (integers.scale, integers.zero_point):
-        made = b.integer_output(reader.outputs[0], integers.scale, integers.zero_point, shape)
+    if reader is not None and quantization(b, reader) == integers.grid:
+        made = b.integer_output(reader.outputs[0], integers.grid, shape)
         b.set_quantized(reader.outputs[0], made)
         b.absorbed.add(reader)
         write((node, reader), integers.tensor, made.tensor, 8)
         return
-    made = b.integer_output(result, integers.scale, integers.zero_point, shape, f"{result.name}.int8")
+    made = b.integer_output(result, integers.grid, shape, f"{result.name}.int{integers.bits}")
     b.set_integers(result, made)
     write((node,), integers.tensor, made.tensor, 8)
 
@@ -198,11 +198,11 @@ def _integer_concat(b: Builder, node: ir.Node, values: Sequence[ir.Value], axis:
         first = branches[0]
         if not all(first.same_scale(branch) for branch in branches):
             return False
-        made = b.integer_output(result, first.scale, first.zero_point, b.shape(result), f"{result.name}.int8")
+        made = b.integer_output(result, first.grid, b.shape(result), f"{result.name}.int{first.bits}")
         b.set_integers(result, made)
         _join(b, (node,), [branch.tensor for branch in branches], extents, outer, made.tensor, "int8")
         return True
-    target = (ending.scale, ending.zero_point)
+    target = ending.final
     tensors = [_rescaled(b, node, branch, value, target) for branch, value in zip(branches, values, strict=True)]
     _join(b, ending.nodes, tensors, extents, outer, integer_result(b, ending), "int8")
     b.absorbed.update(ending.nodes[1:])
@@ -224,12 +224,12 @@ def _wide_concat(b: Builder, node: ir.Node, values: Sequence[ir.Value], axis: in
     return True
 
 
-def _rescaled(b: Builder, node: ir.Node, branch: Integers, value: ir.Value, target: tuple[np.float32, int]) -> str:
-    if (branch.scale, branch.zero_point) == target:
+def _rescaled(b: Builder, node: ir.Node, branch: Integers, value: ir.Value, target: Grid) -> str:
+    if branch.grid == target:
         return branch.tensor
-    table = b.constant(f"{branch.tensor}.table", curve_table(None, {}, (branch.scale, branch.zero_point), target))
+    table = b.constant(f"{branch.tensor}.table", curve_table(None, {}, branch.grid, target))
     shape = b.shape(value)
-    made = b.integer_output(value, *target, shape, f"{branch.tensor}.rescaled")
+    made = b.integer_output(value, target, shape, f"{branch.tensor}.rescaled")
     b.emit("lookup_int8", (node,), (branch.tensor, table), (made.tensor,), {"count": math.prod(shape)})
     return made.tensor
 

@@ -52,7 +52,7 @@ def pad(b: Builder, node: ir.Node) -> None:
         zero = np.array([np.clip(np.rint(np.float32(number) / wide.scale), -32768, 32767)], np.int16)
     elif integers is not None:
         code = float(np.rint(np.float32(number) / integers.scale)) + integers.zero_point
-        zero = np.array([np.clip(code, -128, 127)], np.int8)
+        zero = np.array([np.clip(code, *integers.limits)], np.int8)
     else:
         kind = b.element_type(value)
         zero = np.array([number], np.uint8 if kind == "bool" else kind)

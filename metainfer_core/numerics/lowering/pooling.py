@@ -9,6 +9,7 @@ import onnx_ir as ir
 from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import IntegerEnding, absorb, integer_ending, refuse_unfused
 from metainfer_core.numerics.lowering.geometry import Window, window
+from metainfer_core.numerics.lowering.int16 import wide_average, wide_mean
 from metainfer_core.numerics.lowering.integer_sums import integer_result
 from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.movement import move
@@ -25,7 +26,7 @@ def max_pool(b: Builder, node: ir.Node) -> None:
     params = _params(b, value, _window(b, node))
 
     def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
-        b.emit("max_pool_int8" if bits == 8 else f"max_pool_{element}", nodes, (source,), (target,), params)
+        b.emit(f"max_pool_{'int8' if bits == 8 else _element(b, value)}", nodes, (source,), (target,), params)
 
     element = b.element_type(value)
     if element not in FLOATS:
@@ -42,7 +43,7 @@ def average_pool(b: Builder, node: ir.Node) -> None:
         return
     include = node.attributes.get_int("count_include_pad", 0)
     params = {**_params(b, required(node, 0), described), "count_include_pad": include}
-    if _integer_average(b, node, params):
+    if _integer_average(b, node, params) or wide_average(b, node, params):
         return
     inputs = (b.tensor(required(node, 0)),)
     element = b.element_type(required(node, 0))
@@ -51,6 +52,8 @@ def average_pool(b: Builder, node: ir.Node) -> None:
 
 def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
     """The mean of each of `planes` stretches of `size` elements."""
+    if wide_mean(b, node, planes, size):
+        return
     ending, integers = integer_ending(b, node), b.integers(required(node, 0))
     if ending is not None and integers is not None and ending.table is None:
         factor = exact(integers.scale) / exact(ending.scale) / size
@@ -111,13 +114,19 @@ def global_pool(b: Builder, node: ir.Node) -> None:
     whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
 
     def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
-        if bits == 8:
-            b.emit("max_pool_int8", nodes, (source,), (target,), {"planes": planes, **whole.params()})
+        if bits == 8 or b.wide(value) is not None:
+            kernel = f"max_pool_{'int8' if bits == 8 else 'int16'}"
+            b.emit(kernel, nodes, (source,), (target,), {"planes": planes, **whole.params()})
         else:
             params = {"outer": planes, "count": size, "inner": 1}
             b.emit(f"reduce_max_{b.element_type(value)}", nodes, (source,), (target,), params)
 
     move(b, node, value, node.outputs[0], write)
+
+
+def _element(b: Builder, value: ir.Value) -> str:
+    """The type that a pool of what is no 8-bit code works on."""
+    return "int16" if b.wide(value) is not None else b.element_type(value)
 
 
 def _window(b: Builder, node: ir.Node) -> Window:

@@ -10,12 +10,13 @@ import onnx_ir as ir
 from metainfer_core.numerics.lowering.builder import Builder, ChannelIntegers, Integers, conversion_params
 from metainfer_core.numerics.lowering.endings import channel_quantization, quantization
 from metainfer_core.numerics.lowering.int16 import dequantize_wide, narrowed, quantize_wide
-from metainfer_core.numerics.lowering.model_reader import MEMORY, optional, required, unsupported
+from metainfer_core.numerics.lowering.model_reader import MEMORY, code_bits, optional, required, unsupported
 from metainfer_core.numerics.lowering.tables import curve_table
+from metainfer_core.numerics.program import code_limits
 
 
 def quantize(b: Builder, node: ir.Node) -> None:
-    """From float32 to int8, or from one scale to another by a table."""
+    """From float32 to int8, from one scale to another by a table, or from one width to another by a factor."""
     value, result = required(node, 0), node.outputs[0]
     if result.dtype == ir.DataType.INT16:
         quantize_wide(b, node)
@@ -34,39 +35,43 @@ def quantize(b: Builder, node: ir.Node) -> None:
         )
     shape = b.shape(result)
     source = b.integers(value) if not b.is_real(value) else None
-    if source is not None and (source.scale, source.zero_point) == target:
+    if source is not None and source.grid == target:
         b.set_quantized(result, Integers(source.tensor, *target))
         if result.is_graph_output():
-            made = b.integer_output(result, *target, shape)
+            made = b.integer_output(result, target, shape)
             b.emit("view", (node,), (source.tensor,), (made.tensor,), {"bytes": math.prod(shape)})
             b.set_quantized(result, made)
         return
-    if source is not None:
-        table = b.constant(f"{node.name}.table", curve_table(None, {}, (source.scale, source.zero_point), target))
-        made = b.integer_output(result, *target, shape)
+    if source is not None and source.bits != target.bits:
+        made = b.integer_output(result, target, shape)
+        narrowed(b, node, source, made, "int8")
+    elif source is not None:
+        table = b.constant(f"{node.name}.table", curve_table(None, {}, source.grid, target))
+        made = b.integer_output(result, target, shape)
         b.emit("lookup_int8", (node,), (source.tensor, table), (made.tensor,), {"count": math.prod(shape)})
     elif (wide := b.wide(value)) is not None and not b.is_real(value):
-        made = b.integer_output(result, *target, shape)
+        made = b.integer_output(result, target, shape)
         narrowed(b, node, wide, made)
     else:
         tensor = b.tensor(value)
-        made = b.integer_output(result, *target, shape)
-        inputs = (tensor, *_numbers(b, node, *target))
-        params = {**conversion_params(shape, 1, 1), "low": -128, "high": 127}
+        made = b.integer_output(result, target, shape)
+        inputs = (tensor, *_numbers(b, node, target.scale, target.zero_point))
+        params = {**conversion_params(shape, 1, 1), "low": target.limits[0], "high": target.limits[1]}
         b.emit("quantize_int8", (node,), inputs, (made.tensor,), params)
     b.set_quantized(result, made)
 
 
-def _quantize_channels(b: Builder, node: ir.Node, scales: np.ndarray, zero_point: int) -> None:
-    """From float32 to int8 with a scale a channel."""
+def _quantize_channels(b: Builder, node: ir.Node, scales: np.ndarray, zero_point: int, bits: int) -> None:
+    """From float32 to codes with a scale a channel."""
     result = node.outputs[0]
-    tensor, made = b.tensor(required(node, 0)), b.channel_output(result, scales, zero_point)
+    tensor, made = b.tensor(required(node, 0)), b.channel_output(result, scales, zero_point, bits)
     inputs = (
         tensor,
         b.constant(f"{node.name}.scale", scales),
         b.constant(f"{node.name}.zero_point", np.full(scales.size, zero_point, np.int32)),
     )
-    params = {**conversion_params(b.shape(result), 1, scales.size), "low": -128, "high": 127}
+    low, high = code_limits(bits)
+    params = {**conversion_params(b.shape(result), 1, scales.size), "low": low, "high": high}
     b.emit("quantize_int8", (node,), inputs, (made,), params)
     b.alias(result, made)
 
@@ -84,13 +89,14 @@ def dequantize(b: Builder, node: ir.Node) -> None:
         raise unsupported(node, "Its scale or zero point is computed at run time.", "Use constant scales.")
     element = b.element_type(value)
     zero = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point.astype(np.int32)
-    if scale.size == 1 and element in ("int8", "uint8"):
+    bits = code_bits(node, value)
+    if scale.size == 1 and element in ("int4", "int8", "uint8"):
         number = int(zero.reshape(())) - (128 if element == "uint8" else 0)
-        b.set_integers(result, Integers(_as_int8(b, node, value), np.float32(scale.reshape(())), number))
+        b.set_integers(result, Integers(_as_int8(b, node, value), np.float32(scale.reshape(())), number, bits))
         return
-    by_channel = b.channel_parameters(node) if element == "int8" else None
+    by_channel = b.channel_parameters(node) if element in ("int4", "int8") else None
     if by_channel is not None:
-        b.set_by_channel(result, ChannelIntegers(b.tensor(value), *by_channel))
+        b.set_by_channel(result, ChannelIntegers(b.tensor(value), *by_channel, bits))
         return
     shape = b.shape(value)
     axis = node.attributes.get_int("axis", 1) % max(len(shape), 1)
@@ -113,7 +119,7 @@ def _as_int8(b: Builder, node: ir.Node, value: ir.Value) -> str:
     if known is not None:
         return known.tensor
     tensor = b.tensor(value)
-    if b.element_type(value) == "int8":
+    if b.element_type(value) != "uint8":
         return tensor
     name = b.declare(f"{value.name}.int8", "int8", b.shape(value), memory=value.metadata_props.get(MEMORY))
     b.shift_by_128((node,), tensor, name)

@@ -8,23 +8,25 @@ from functools import lru_cache
 import numpy as np
 
 from metainfer_core.numerics.library import load_library
+from metainfer_core.numerics.lowering.builder import Grid
 
 CODES = np.arange(-128, 128, dtype=np.int8)
 
 
-def curve_table(
-    kernel: str | None, params: Mapping[str, float], source: tuple[np.float32, int], target: tuple[np.float32, int]
-) -> np.ndarray:
+def curve_table(kernel: str | None, params: Mapping[str, float], source: Grid, target: Grid) -> np.ndarray:
     """What dequantizing, the kernel (None: nothing) and quantizing make of each int8 value, -128 first.
+
+    A source of fewer bits has no use for most entries, which hold what its scale would make of these codes.
 
     Args:
         kernel: A unary float32 kernel.
         params: Its alpha and beta.
-        source: Scale and zero point of the input.
-        target: Scale and zero point of the output.
+        source: Grid of the input.
+        target: Grid of the output.
     """
     key = tuple(sorted(params.items()))
-    return _table(kernel, key, float(source[0]), source[1], float(target[0]), target[1])
+    numbers = float(source.scale), source.zero_point, float(target.scale), target.zero_point
+    return _table(kernel, key, *numbers, target.limits)
 
 
 @lru_cache(maxsize=4096)
@@ -35,6 +37,7 @@ def _table(
     source_zero_point: int,
     target_scale: float,
     target_zero_point: int,
+    limits: tuple[int, int],
 ) -> np.ndarray:
     library = load_library()
     real, result, table = np.empty(256, np.float32), np.empty(256, np.float32), np.empty(256, np.int8)
@@ -48,7 +51,7 @@ def _table(
         result = real
     else:
         library.call(kernel, {"count": 256, **dict(params)}, [real, result])
-    limits = {"low": -128, "high": 127}
-    library.call("quantize_int8", whole | limits, [result, *numbers(target_scale, target_zero_point), table])
+    clamp = {"low": limits[0], "high": limits[1]}
+    library.call("quantize_int8", whole | clamp, [result, *numbers(target_scale, target_zero_point), table])
     table.flags.writeable = False
     return table

@@ -300,9 +300,9 @@ def test_zero_point_clip_widens_the_range() -> None:
 
 def test_a_width_that_the_chip_has_but_no_kernel() -> None:
     model = model_of(CONV)
-    spec = spec_of(units={"cpu": cpu(), "npu": npu()}, npu_int_support=IntSupport(bit_widths=(6, 8)))
-    action = proposed(KIND, model, spec, calibrated(model))[0][0].with_params({"bit_width": 6})
-    reason = "The chip has INT6, but this version has integer kernels of 8 and 16 bits only."
+    spec = spec_of(units={"cpu": cpu(), "npu": npu()}, npu_int_support=IntSupport(bit_widths=(8, 12)))
+    action = proposed(KIND, model, spec, calibrated(model))[0][0].with_params({"bit_width": 12})
+    reason = "The chip has INT12, but this version has integer kernels of 4, 6, 8 and 16 bits only."
     assert refusal(KIND, model, spec, action) == reason
 
 

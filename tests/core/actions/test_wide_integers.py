@@ -80,10 +80,10 @@ def test_laws_of_16_bits(unit: dict[str, Any], params: dict[str, Any], reason: s
 
 
 def test_what_has_no_16_bit_kernel_is_refused() -> None:
-    model = model_of("m (float[1,4,4,4] x) => (float[1,4,3,3] y) { [pool] y = MaxPool <kernel_shape = [2, 2]> (x) }")
-    action = Action(kind="quantize", nodes=("pool",), params={"bit_width": 16, "symmetric": True, "target_hw": "npu"})
+    model = model_of("m (float[1,4,4,4] x) => (float[1,4,4,4] y) { [curve] y = Sigmoid (x) }")
+    action = Action(kind="quantize", nodes=("curve",), params={"bit_width": 16, "symmetric": True, "target_hw": "npu"})
     assert str(refusal(WIDE, model, wide_spec(), action)).startswith("INT16 kernels exist for Conv, Gemm, MatMul, Add,")
-    assert str(refusal(WIDE, model, wide_spec(), action)).endswith("not for MaxPool.")
+    assert str(refusal(WIDE, model, wide_spec(), action)).endswith("not for Sigmoid.")
 
 
 def test_a_branch_that_16_bits_still_lose_is_refused() -> None:
@@ -91,7 +91,7 @@ def test_a_branch_that_16_bits_still_lose_is_refused() -> None:
     ranges = {"x": (-30000.0, 30000.0), "z": (-5.0, 5.0), "y": (-30000.0, 30000.0)}
     action = Action(kind="quantize", nodes=("join",), params={"bit_width": 16, "symmetric": True, "ranges": ranges})
     assert refusal(WIDE, model, wide_spec(), action) == (
-        "join gives all of its inputs one scale: z spans -5 to 5 of -30000 to 30000 and would keep 10.8 of 65536 codes."
+        "join gives all of its inputs one scale: z spans -5 to 5 of -30000 to 30000 and would keep 10.9 of 65536 codes."
     )
     held = action.with_params({"ranges": {**ranges, "z": (-8.0, 8.0)}})
     assert refusal(WIDE, model, wide_spec(), held) is None

@@ -40,7 +40,6 @@ def test_each_action_has_its_title_and_what_is_known():
     assert quantize.title == "Action on Conv_12: quantize to INT6"
     assert [because.claim for because in quantize.why] == [
         "The policy states this action without a reason.",
-        "Kernels exist for INT8 alone: with 6 bits this action is refused when it is applied.",
         "Its target npu_int6 is not a compute unit of this spec; the units are: npu.",
     ]
     assert quantize.risk == "unknown"

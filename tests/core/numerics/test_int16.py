@@ -14,6 +14,7 @@ from wide_cases import ARITHMETIC, BASES, both_widths, integers, wide_model
 
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import bits_of, pairs_of, raw
+from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.rewiring import FUSED_WITH
 from metainfer_core.actions.wide_integers import wide_rewrite
 from metainfer_core.errors import UnsupportedError
@@ -21,6 +22,11 @@ from metainfer_core.graph.save import model_bytes
 from metainfer_core.numerics.library import load_library
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.simulator import Simulator
+
+
+def by_tensor(ranges: dict[str, tuple[float, float]]) -> QuantizeParams:
+    """One scale for the weight."""
+    return QuantizeParams(scheme="tensor_wise", ranges=ranges)
 
 
 def rounded(sums: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -72,12 +78,69 @@ def test_a_thousand_sums_and_products_have_the_bits_of_exact_integers() -> None:
         np.testing.assert_array_equal(y, np.array(expected, np.int16), err_msg=f"{kernel} {shift}")
 
 
+def windows(x: np.ndarray, kernel: int, pad: int) -> list[list[list[int]]]:
+    """The values of each window of each plane, without those that lie outside."""
+    height, width = x.shape[1:]
+    return [
+        [
+            [
+                int(plane[row, column])
+                for row in range(max(y - pad, 0), min(y - pad + kernel, height))
+                for column in range(max(x - pad, 0), min(x - pad + kernel, width))
+            ]
+            for y in range(height + 2 * pad - kernel + 1)
+            for x in range(width + 2 * pad - kernel + 1)
+        ]
+        for plane in x
+    ]
+
+
+def test_a_thousand_pooled_windows_have_the_bits_of_exact_integers() -> None:
+    planes, size, kernel, pad = 12, 9, 3, 1
+    x = integers(-32768, 32768, planes * size * size, 8).reshape(planes, size, size).astype(np.int16)
+    found = [window for plane in windows(x, kernel, pad) for window in plane]
+    assert len(found) == planes * 81
+    sides = {"height": size, "width": size, "out_height": size, "out_width": size}
+    shape = {
+        "planes": planes,
+        **sides,
+        "kernel_height": kernel,
+        "kernel_width": kernel,
+        "pad_top": pad,
+        "pad_left": pad,
+    }
+    ones = {f"{what}_{axis}": 1 for what in ("stride", "dilation") for axis in ("height", "width")}
+    params = {**shape, **ones, "pad_bottom": pad, "pad_right": pad}
+    greatest, mean = np.empty((planes, size, size), np.int16), np.empty((planes, size, size), np.int16)
+    load_library().call("max_pool_int16", params, [x, greatest])
+    np.testing.assert_array_equal(greatest.ravel(), [max(window) for window in found])
+    multiplier = np.array([round(1.37 / n * (1 << 30)) for n in range(1, 10)], np.int32)
+    shift = np.full(9, 30, np.int32)
+    limits = {"low": -32768, "high": 20000}
+    load_library().call("average_pool_int16", {**params, **limits}, [x, multiplier, shift, mean])
+    exact = [(sum(window) * int(multiplier[len(window) - 1]) + (1 << 29)) >> 30 for window in found]
+    np.testing.assert_array_equal(mean.ravel(), np.clip(exact, -32768, 20000))
+    assert (mean == 20000).any()
+
+
+def test_a_thousand_means_have_the_bits_of_exact_integers() -> None:
+    rows, columns, multiplier, shift = 1000, 4096, 1_234_567_891, 43
+    x = integers(-32768, 32768, rows * columns, 9).reshape(rows, columns).astype(np.int16)
+    x[0], x[1] = 32767, -32768  # their sums do not fit 24 bits, nor their products 55
+    y = np.empty(rows, np.int16)
+    params = {"rows": rows, "columns": columns, "multiplier": multiplier, "shift": shift, "low": -32768, "high": 32767}
+    load_library().call("mean_int16", params, [x, y])
+    exact = [(int(total) * multiplier + (1 << (shift - 1))) >> shift for total in x.astype(np.int64).sum(axis=1)]
+    np.testing.assert_array_equal(y, np.clip(np.array(exact, object), -32768, 32767).astype(np.int16))
+
+
 @pytest.mark.parametrize(
     ("kernel", "source", "target", "zero_in", "zero_out"),
     [
         ("rescale_int16_int16", np.int16, np.int16, 0, 0),
         ("rescale_int16_int8", np.int16, np.int8, 0, -37),
         ("rescale_int8_int16", np.int8, np.int16, 19, 0),
+        ("rescale_int8_int8", np.int8, np.int8, -5, 7),
     ],
 )
 def test_a_thousand_codes_are_rescaled_to_the_exact_ones(
@@ -105,7 +168,8 @@ def test_arithmetic_stays_on_16_bits_and_is_near_onnx_runtime(case: Case) -> Non
     inner = [kernel for kernel in kernels if not kernel.startswith(("quantize_int16", "dequantize_int16"))]
     assert len(kernels) - len(inner) == len(case.feed) + 1
     assert inner
-    assert set(inner) <= {"add_int16", "mul_int16", "rescale_int16_int16", "concat_16", "copy_16"}
+    moved = {"rescale_int16_int16", "concat_16", "copy_16", "max_pool_int16"}
+    assert set(inner) <= {"add_int16", "mul_int16", "average_pool_int16", "mean_int16", *moved}
     got, expected = Simulator(lowered).run(case.feed)["y"], reference(proto, case.feed)["y"]
     step = 9.0 / 32767
     assert np.abs(got - expected).max() <= 1.01 * step
@@ -153,7 +217,7 @@ def test_a_clamp_is_part_of_the_kernel() -> None:
     relu.metadata_props[FUSED_WITH] = "gemm"
     form = integer_form(gemm)
     assert isinstance(form, IntegerForm)
-    wide_rewrite(model, gemm, form, "tensor_wise", {"x": (-4.0, 4.0), "y": (0.0, 20.0)})
+    wide_rewrite(model, by_tensor({"x": (-4.0, 4.0), "y": (0.0, 20.0)}), gemm, form)
     lowered = lower(model)
     (step,) = [step for step in lowered.program.steps if step.kernel == "gemm_int16"]
     assert (step.params["low"], step.params["high"], step.node_ids[:2]) == (0, 32767, ("gemm", "relu"))
@@ -167,7 +231,7 @@ def test_a_sum_that_leaves_64_bits_is_refused() -> None:
     (node,) = model.graph
     form = integer_form(node)
     assert isinstance(form, IntegerForm)
-    wide_rewrite(model, node, form, "tensor_wise", {"x": (-1.0, 1.0), "y": (-1e30, 1e30)})
+    wide_rewrite(model, by_tensor({"x": (-1.0, 1.0), "y": (-1e30, 1e30)}), node, form)
     with pytest.raises(UnsupportedError, match="the accumulator can overflow"):
         lower(model)
 

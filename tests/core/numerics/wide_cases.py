@@ -11,6 +11,7 @@ from operator_cases import Case, build, conv, draw, one
 
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
 from metainfer_core.actions.quantize_dequantize import pairs_of, quantize_output, read_in
+from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.scales import activation_scale
 from metainfer_core.actions.wide_integers import wide_rewrite, wide_scale
 
@@ -27,6 +28,10 @@ ARITHMETIC = (
     one("wide_mul", "Mul", [draw("wma", 2, 6, 4), draw("wmb", 2, 6, 1)]),
     one("wide_add_constant", "Add", [draw("wac", 3, 8)], [draw("wad", 8)]),
     one("wide_concat", "Concat", [draw("wca", 2, 3, 4), draw("wcb", 2, 5, 4)], [draw("wcc", 2, 1, 4)], axis=1),
+    one("wide_max", "MaxPool", [draw("wx", 1, 3, 6, 7)], kernel_shape=[3, 2], pads=[1, 0, 1, 1]),
+    one("wide_greatest", "GlobalMaxPool", [draw("wy", 2, 3, 6, 7)]),
+    one("wide_average", "AveragePool", [draw("wv", 1, 3, 6, 7)], kernel_shape=[3, 2], pads=[1, 0, 1, 1]),
+    one("wide_mean", "GlobalAveragePool", [draw("wgm", 2, 5, 4, 6)]),
     one("wide_relu", "Relu", [draw("wr", 3, 11)]),
     one("wide_transpose", "Transpose", [draw("wt", 2, 3, 4)], perm=[2, 0, 1]),
     one("wide_pad", "Pad", [draw("wp", 2, 3)], [np.array([0, 1, 1, 2], np.int64)]),
@@ -43,7 +48,7 @@ def wide_model(
     form = integer_form(node)
     assert isinstance(form, IntegerForm)
     spans = spans or SPANS
-    wide_rewrite(model, node, form, scheme, spans)
+    wide_rewrite(model, QuantizeParams.from_plain({"scheme": scheme, "ranges": spans}), node, form)
     return model
 
 

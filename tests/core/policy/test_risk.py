@@ -33,7 +33,7 @@ def act(name: str, nodes: tuple[str, ...] = ("n",), why: tuple[Reason, ...] = ()
 @pytest.mark.parametrize(
     ("action", "evidence", "expected"),
     [
-        (act("quantize", bit_width=8), GOOD, ("low", "Rounding to 8 bits changes values")),
+        (act("quantize", bit_width=8), GOOD, ("low", "Rounding to integers changes valu")),
         (act("quantize", bit_width=4), GOOD, ("high", "INT4 leaves 16 codes.")),
         (act("quantize", bit_width=8), Evidence(), ("high", "Its effect was not measured")),
         (

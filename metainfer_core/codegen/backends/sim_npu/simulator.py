@@ -17,7 +17,7 @@ from metainfer_core.codegen.simulated import Fault, FaultKind, Simulated
 from metainfer_core.npu.device import Device, DmaLimits
 from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.library import load_library
-from metainfer_core.numerics.program import Step
+from metainfer_core.numerics.program import Step, bits_of_codes, code_limits, numpy_type
 from metainfer_core.numerics.signatures import signature
 
 
@@ -59,7 +59,7 @@ def _results(plan: CompilePlan, machine: Machine) -> Simulated:
             reason = f"At the end {intruder} stands where the output {name} should be."
             return Simulated({}, Fault(kind="not_there", step=len(plan.program.steps), place=name, reason=reason))
         tensor = machine.tensors[name]
-        dtype = np.bool_ if tensor.element_type == "bool" else np.dtype(tensor.element_type)
+        dtype = numpy_type(tensor.element_type)
         outputs[name] = machine.view(machine.span(name)).view(dtype).reshape(tensor.shape).copy()
     return Simulated(outputs)
 
@@ -111,6 +111,7 @@ class _Run:
         for name in step.outputs:
             if name:
                 machine.wrote(machine.span(name), name)
+                self._check_codes(machine, name)
 
     def _transfer(self, machine: Machine, step: Step) -> None:
         device = self._devices.get(step.unit or "")
@@ -163,6 +164,18 @@ class _Run:
                 "unaligned",
                 f"{name} begins at byte {span.start:,} of {span.memory}, no multiple of "
                 f"{self._alignments[span.memory]}.",
+            )
+
+    def _check_codes(self, machine: Machine, name: str) -> None:
+        tensor = machine.tensors[name]
+        bits = bits_of_codes(tensor)
+        if numpy_type(tensor.element_type) != np.int8 or bits == 8:
+            return
+        codes, (low, high) = machine.view(machine.span(name)).view(np.int8), code_limits(bits)
+        if codes.min() < low or codes.max() > high:
+            raise Broken(
+                "out_of_range",
+                f"It writes codes from {codes.min()} to {codes.max()} into {name}; {bits} bits hold {low} to {high}.",
             )
 
     def _check_there(self, machine: Machine, span: Span, name: str) -> None:

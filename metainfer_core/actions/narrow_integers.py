@@ -1,0 +1,40 @@
+"""Activations of 4 or 6 bits: which units multiply them, and what they leave out that 8 bits have.
+
+A code has a byte of its own in memory, whatever its bits: few bits save time where a unit multiplies them faster, not
+room. Codes use the whole range of their bits, from a scale and a zero point; those of weights are symmetric.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from metainfer_core.actions.integer_laws import bits_against
+from metainfer_core.actions.quantize_numbers import QuantizeParams
+from metainfer_core.spec.hardware_spec import HardwareSpec
+
+NARROW = (4, 6)
+"""Widths of activations below 8 bits."""
+
+
+def narrow_against(spec: HardwareSpec, params: QuantizeParams, target: ir.Node) -> str | None:
+    """What a node on few bits cannot have: finer scales, and weights wider than its unit multiplies."""
+    if params.bit_width in NARROW and params.activation_scheme == "channel_wise":
+        return f"Activations of {params.bit_width} bits have one scale: {target.name} needs tensor_wise."
+    if params.bit_width in NARROW and params.fused_input_bits != 8:
+        return f"A curve of unrounded sums ends in 8 bits: {target.name} has {params.bit_width} (fused_input_bits)."
+    if params.bits_of_weights > params.bit_width:
+        wider = next(bits for bits in (*NARROW, 8) if bits >= params.bits_of_weights)
+        return bits_against(spec, params.target_hw, wider)
+    return None
+
+
+def pays(spec: HardwareSpec, unit_name: str, bits: int) -> str | None:
+    """Why fewer bits save no time on a unit, or None where the spec says that it multiplies them faster than INT8."""
+    unit = spec.compute_units[unit_name]
+    field = f"compute_units.{unit_name}.macs_per_cycle.int{bits}"
+    narrow, usual = unit.peak_macs_per_second(f"int{bits}"), unit.peak_macs_per_second("int8")
+    if narrow is None:
+        return f"How fast {unit_name} multiplies INT{bits} is not known ({field}), and its codes take as many bytes."
+    if usual is not None and narrow.nominal <= usual.nominal:
+        return f"{unit_name} multiplies INT{bits} no faster than INT8 ({field}), and its codes take as many bytes."
+    return None
