@@ -161,6 +161,15 @@ def names(spec: HardwareSpec, report: Report) -> None:
         if memory.size_bytes and memory.reserved_bytes > memory.size_bytes.high:
             message = f"memories.{name}.reserved_bytes is more than its size."
             _contradiction(report, f"memories.{name}.reserved_bytes", message)
+        elif memory.size_bytes and memory.reserved_bytes > memory.size_bytes.low:
+            report.add(
+                "HW012",
+                f"memories.{name}.reserved_bytes",
+                f"memories.{name}.reserved_bytes is {memory.reserved_bytes:,}, more than the least size, "
+                f"{int(memory.size_bytes.low):,} bytes: the smallest build has no room for tensors.",
+                "Reserve less than the least size, or write the size that is built in.",
+                "warning",
+            )
     for name, issue in (spec.known_issues or {}).items():
         if issue.unit and issue.unit not in units:
             _unknown_name(report, f"known_issues.{name}.unit", issue.unit, "compute unit", units)
