@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from metainfer_core.codegen.memories import alignment_bytes, capacity_bytes, default_memory, weights_memory
+from metainfer_core.codegen.memories import alignment_bytes, weights_memory
 from metainfer_core.codegen.storage import Storage, assign_storage
 from metainfer_core.errors import DefectError, DoesNotFitError
 from metainfer_core.memory.check_plan import check_plan
@@ -16,6 +16,7 @@ from metainfer_core.npu.device import Device
 from metainfer_core.numerics.lower import Lowered
 from metainfer_core.numerics.program import Program, Tensor
 from metainfer_core.numerics.signatures import SCRATCH_ALIGNMENT_BYTES, scratch_bytes, signature
+from metainfer_core.spec.default_memory import capacity_bytes, default_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 

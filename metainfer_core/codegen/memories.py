@@ -1,36 +1,15 @@
-"""What the spec says about where tensors can lie: capacity, alignment, and the memory that is used by default."""
+"""What the spec says about what lies in memories: how it is aligned, and where the weights are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from metainfer_core.errors import InputError
+from metainfer_core.spec.default_memory import capacity_bytes
 from metainfer_core.spec.hardware_spec import Cache, HardwareSpec
-
-UNNAMED = "memory"
-"""Name of the one arena where the spec lists no memory."""
 
 VECTOR_BYTES = 16
 """The least alignment of any tensor: the narrowest vector register that the backends have."""
-
-DATA_KINDS = ("dram", "psram", "sram", "tcm")
-"""Kinds of memory that tensors may lie in, in the order in which a default is looked for."""
-
-
-def default_memory(spec: HardwareSpec, units: frozenset[str] = frozenset()) -> str:
-    """Where tensors lie that no action placed: the largest main memory that all `units` reach, else on-chip memory."""
-    of_data = {name: memory for name, memory in spec.memories.items() if memory.holds != "instructions"}
-    fitting = [name for name, memory in of_data.items() if memory.kind in DATA_KINDS]
-    if not fitting:
-        return UNNAMED
-
-    def rank(name: str) -> tuple[bool, bool, int, str]:
-        memory = spec.memories[name]
-        is_reached = not memory.accessible_by or units <= set(memory.accessible_by)
-        is_main = memory.kind in ("dram", "psram")
-        return not is_reached, not is_main, -(capacity_bytes(spec, name) or 0), name
-
-    return min(fitting, key=rank)
 
 
 def weights_memory(spec: HardwareSpec, size_bytes: int, default: str) -> str:
@@ -40,14 +19,6 @@ def weights_memory(spec: HardwareSpec, size_bytes: int, default: str) -> str:
     if not holding:
         return default
     return min(holding, key=lambda name: (-(capacity_bytes(spec, name) or 0), name))
-
-
-def capacity_bytes(spec: HardwareSpec, name: str) -> int | None:
-    """Bytes for tensors: the least size that the spec allows for, less what is reserved. None: it does not tell."""
-    memory = spec.memories.get(name)
-    if memory is None or memory.size_bytes is None:
-        return None
-    return max(0, int(memory.size_bytes.low) - memory.reserved_bytes)
 
 
 def alignment_bytes(spec: HardwareSpec, name: str) -> int:

@@ -15,6 +15,7 @@ from metainfer_core.errors import DoesNotFitError
 from metainfer_core.memory.plan import plan
 from metainfer_core.memory.problem import Buffer, MemoryProblem
 from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.default_memory import default_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Quantity
 from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import FrozenMap, Value
@@ -50,9 +51,10 @@ class Place(ActionKind):
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
         """One action for each node that makes a tensor, on the model as all other actions left it."""
-        if len(ranked(spec)) < 2:
-            return  # there is nothing to choose between
         tensors = stored_tensors(model)
+        usual = default_memory(spec, frozenset(unit for tensor in tensors for unit in tensor.units))
+        if len(ranked(spec)) < 2 or ranked(spec)[0] == usual:
+            return  # there is nothing to choose between, or all lies in the fastest one unplaced
         homes, refusals = assign(tensors, spec)
         for tensor, reason in refusals:
             yield Refusal(kind=self.name, nodes=(tensor.owner,), reason=reason)
@@ -208,7 +210,7 @@ def reason_against(spec: HardwareSpec, name: str, memory: Memory, tensor: Stored
 def _capacity(memory: Memory) -> int | None:
     if memory.size_bytes is None:
         return None
-    return int((memory.size_bytes.low - memory.reserved_bytes) * HEADROOM)
+    return int(max(0, memory.size_bytes.low - memory.reserved_bytes) * HEADROOM)
 
 
 def _aligned(size: int, memory: Memory) -> int:

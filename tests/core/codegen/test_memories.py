@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from metainfer_core.codegen.memories import UNNAMED, alignment_bytes, capacity_bytes, default_memory, weights_memory
+from metainfer_core.codegen.memories import alignment_bytes, weights_memory
 from metainfer_core.errors import InputError
+from metainfer_core.spec.default_memory import UNNAMED, capacity_bytes, default_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 
