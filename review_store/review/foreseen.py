@@ -8,13 +8,13 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.codegen.differences import differences
-from metainfer_core.codegen.memories import default_memory
 from metainfer_core.codegen.storage import Storage, assign_storage
 from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.program import Program, Step, Tensor
 from metainfer_core.numerics.signatures import signature
 from metainfer_core.policy.apply import effective, is_off
 from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.default_memory import default_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.realised_graph import Moved, RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
