@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from metainfer_core.actions.action import Reason
 from metainfer_core.actions.integer_laws import bits_against
 from metainfer_core.actions.quantize_numbers import QuantizeParams
+from metainfer_core.actions.units import describe
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 NARROW = (4, 6)
@@ -28,13 +30,17 @@ def narrow_against(spec: HardwareSpec, params: QuantizeParams, target: ir.Node) 
     return None
 
 
-def pays(spec: HardwareSpec, unit_name: str, bits: int) -> str | None:
-    """Why fewer bits save no time on a unit, or None where the spec says that it multiplies them faster than INT8."""
+def gain(spec: HardwareSpec, unit_name: str, bits: int) -> Reason | None:
+    """Why fewer bits save time on a unit; None unless the spec says that it multiplies them faster than INT8."""
+    if bits_against(spec, unit_name, bits) is not None:
+        return None
     unit = spec.compute_units[unit_name]
     field = f"compute_units.{unit_name}.macs_per_cycle.int{bits}"
     narrow, usual = unit.peak_macs_per_second(f"int{bits}"), unit.peak_macs_per_second("int8")
-    if narrow is None:
-        return f"How fast {unit_name} multiplies INT{bits} is not known ({field}), and its codes take as many bytes."
-    if usual is not None and narrow.nominal <= usual.nominal:
-        return f"{unit_name} multiplies INT{bits} no faster than INT8 ({field}), and its codes take as many bytes."
-    return None
+    if narrow is None or usual is None or narrow.nominal <= usual.nominal:
+        return None  # codes take as many bytes, so there is nothing else to gain
+    times = narrow.nominal / usual.nominal
+    claim = (
+        f"{unit_name} multiplies INT{bits} {times:.3g} times as fast as INT8, and the budget holds with it."
+    )
+    return Reason(claim=claim, spec_field=field, spec_value=describe(spec, field), law="measured on calibration data")

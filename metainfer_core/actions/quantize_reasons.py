@@ -10,6 +10,7 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 
 LAW = "real = scale * (integer - zero_point), products summed in 32 bits (Jacob et al. 2018, section 2)"
 WIDE_LAW = "real = scale * (integer - zero_point), products summed in 64 bits (Jacob et al. 2018, section 2)"
+SLOWER = "It is multiplied more slowly, and the accuracy budget holds without it."
 BY_TENSOR_CHOSEN = "The candidate with one scale for each tensor was chosen for the whole model."
 """Why weights are not scaled by channel where the unit could."""
 
@@ -21,7 +22,7 @@ def why(
     reasons = []
     if isinstance(unit, str):
         field = f"compute_units.{unit}.data_types"
-        value, law = describe(spec, field), LAW if integers == "int8" else WIDE_LAW
+        value, law = describe(spec, field), WIDE_LAW if integers == "int16" else LAW
         reasons.append(Reason(claim=f"{unit} computes in {integers}.", spec_field=field, spec_value=value, law=law))
         if form.role == "weighted":
             allowed, field = granularities(spec, unit)
@@ -42,13 +43,15 @@ def why(
 
 
 def alternatives(
-    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str, too_coarse: Reason | None = None
+    spec: HardwareSpec, unit: str | NoUnit, form: IntegerForm, scheme: str, bits: int, not_usual: Reason | None = None
 ) -> tuple[Alternative, ...]:
-    """What was turned down in favour of integers with this scheme; `too_coarse`: why INT8 was, for INT16."""
+    """What was turned down in favour of integers with this scheme; `not_usual`: why they are not those of 8 bits."""
     rejected = [Alternative(option="float32", reason="It moves four times the bytes and has no faster arithmetic.")]
-    if too_coarse is not None:
+    if not_usual is not None and bits < 8:
+        rejected.insert(0, Alternative(option="INT8", reason=SLOWER))
+    elif not_usual is not None:
         rejected = [
-            Alternative(option="INT8", reason=too_coarse.claim),
+            Alternative(option="INT8", reason=not_usual.claim),
             Alternative(option="float32", reason="It moves twice the bytes of INT16."),
         ]
     if isinstance(unit, str) and form.role == "weighted":

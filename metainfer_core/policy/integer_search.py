@@ -13,7 +13,7 @@ from metainfer_core.actions.half_tensors import unwidened
 from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
 from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
-from metainfer_core.actions.kinds.quantize import Quantize
+from metainfer_core.actions.kinds.quantize import Quantize, Width
 from metainfer_core.actions.quantize_dequantize import raw
 from metainfer_core.actions.rewiring import FUSED_WITH, HALF, INTEGER, KEEP_FLOAT, nodes_by_id
 from metainfer_core.actions.units import granularities, ranked_units
@@ -106,16 +106,22 @@ class Sixteen:
 
 
 def quantized(
-    structural: Draft, params: Mapping[str, object], dropped: Mapping[str, Reason], sixteen: Sixteen | None = None
+    structural: Draft,
+    params: Mapping[str, object],
+    dropped: Mapping[str, Reason],
+    sixteen: Sixteen | None = None,
+    narrow: Mapping[str, Width] | None = None,
 ) -> Draft:
-    """INT8 wherever it is legal, but for the dropped nodes, which stay float for the reason given, or have 16 bits."""
+    """INT8 wherever it is legal, but for nodes that stay float for the reason given, have 16 bits, or fewer than 8."""
     draft, sixteen = structural.branch(), sixteen or Sixteen()
     keeper, known = KeepFloat(), nodes_by_id(draft.model)
     draft.take(draft.propose(keeper.name))
     kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
     draft.take(list(kept))
     half = None if sixteen.data_type == "int16" else sixteen.data_type
-    kind = Quantize(params, wide={} if half else sixteen.nodes, left=tuple(sixteen.nodes) if half else ())
+    kind = Quantize(
+        params, wide={} if half else sixteen.nodes, left=tuple(sixteen.nodes) if half else (), narrow=narrow
+    )
     proposed = [
         with_range_reasons(found, draft.calibration)
         for found in kind.propose(draft.model, draft.spec, draft.calibration)

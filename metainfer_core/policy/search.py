@@ -9,6 +9,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from metainfer_core.actions.action import Action, Reason, Refusal
+from metainfer_core.actions.kinds.quantize import Width
 from metainfer_core.actions.units import has_data_type
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.errors import DoesNotFitError
@@ -34,6 +35,7 @@ from metainfer_core.policy.integer_search import (
 from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
 from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, noise_of, savings_by_node
+from metainfer_core.policy.narrow_search import Narrowed, in_few_bits, narrowed
 from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.refine import Refiner
@@ -289,6 +291,20 @@ def _integer_candidates(
             if action not in effects:
                 effects[action] = alone(variant.base(base), action, tools.measure_alone)
         own = {action.id: effects[action] for action in actions}
+        if not best.broken:
+            for found_narrow in _narrowed(variant, base, best, own, refiner if words else None, objective, tools):
+                candidates.append(
+                    _candidate(
+                        f"{found_narrow.words}, {variant.name}{words}",
+                        found_narrow.draft,
+                        objective,
+                        tools,
+                        found_narrow.effect,
+                    )
+                )
+                for action in in_few_bits(found_narrow.draft):
+                    if action not in effects:
+                        effects[action] = alone(variant.base(base), action, tools.measure_alone)
         if best.broken:
             together: Measured = best.effect if best.effect is not None else best.broken[0]
             for called, draft, effect in _mixed(
@@ -301,6 +317,28 @@ def _integer_candidates(
                 for action in () if objective.fast else in_sixteen(draft, list(effects)):
                     effects[action] = alone(variant.base(base), action, tools.measure_alone)
     return candidates, effects, against
+
+
+def _narrowed(
+    variant: Variant,
+    base: Draft,
+    best: Candidate,
+    effects: Mapping[str, Measured],
+    refiner: Refiner | None,
+    objective: Objective,
+    tools: Tools,
+) -> Iterator[Narrowed]:
+    """The layers of the best candidate in fewer bits, where the unit multiplies those faster."""
+
+    def build(narrow: Mapping[str, Width]) -> Draft:
+        draft = quantized(variant.base(base), variant.params, {}, narrow=narrow)
+        return refiner.refined(draft) if refiner is not None else draft
+
+    def measure(draft: Draft) -> Measured:
+        tools.progress("searching what has fewer bits", 0, 0)
+        return measured(tools.measure, draft.branch().finished())
+
+    yield from narrowed(build, measure, best.draft, effects, objective)
 
 
 def _mixed(

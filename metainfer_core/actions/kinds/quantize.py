@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -26,7 +27,7 @@ from metainfer_core.actions.integer_laws import (
     unit_against,
 )
 from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
-from metainfer_core.actions.narrow_integers import narrow_against
+from metainfer_core.actions.narrow_integers import NARROW, narrow_against
 from metainfer_core.actions.quantize_dequantize import (
     pair_in,
     parameters_of,
@@ -69,13 +70,24 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
-from metainfer_core.actions.units import granularities, unit_for
+from metainfer_core.actions.units import granularities
 from metainfer_core.actions.wide_integers import wide_against, wide_rewrite
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
-WIDE: Mapping[str, object] = {"bit_width": 16, "symmetric": True}
-"""Parameters of 16-bit activations."""
+
+@dataclass(frozen=True)
+class Width:
+    """Another width than the usual one for a node's activations, and why."""
+
+    bits: int
+    reason: Reason
+
+    def params(self, usual: Mapping[str, object]) -> dict[str, object]:
+        """Parameters of an action of this width; zero points are 0 in 16 bits."""
+        return {"bit_width": 16, "symmetric": True} if self.bits == 16 else {**usual, "bit_width": self.bits}
+
+
 WEIGHT_BITS_OF_PAIRS = 7
 """Two products of a code up to 255 and a weight up to 63 sum to 32,130, which 16 bits hold."""
 
@@ -100,6 +112,7 @@ class Quantize(ActionKind):
         preferred: Mapping[str, object] | None = None,
         wide: Mapping[str, Reason] | None = None,
         left: Collection[str] = (),
+        narrow: Mapping[str, Width] | None = None,
     ) -> None:
         """A kind that proposes with other parameters than the usual ones, such as `{"symmetric": True}`.
 
@@ -107,9 +120,10 @@ class Quantize(ActionKind):
             preferred: Parameters of its actions.
             wide: Nodes that get 16-bit activations instead, each with the reason.
             left: Nodes that it proposes nothing for.
+            narrow: Nodes that get fewer bits instead.
         """
         self.preferred = dict(preferred or {})
-        self.wide = dict(wide or {})
+        self.widths = {name: Width(16, reason) for name, reason in (wide or {}).items()} | dict(narrow or {})
         self.left = frozenset(left)
 
     def propose(
@@ -117,7 +131,7 @@ class Quantize(ActionKind):
     ) -> Iterator[Action | Refusal]:
         """One action a node where its inputs come from quantized nodes or it has weights; else why not."""
         quantized: set[ir.Node] = set()
-        wide: set[ir.Node] = set()
+        widths: dict[ir.Node, int] = {}
         of_one_scale: set[str] = set()
         for candidate in model.graph:
             if FUSED_WITH in candidate.metadata_props or not any(is_float(value) for value in candidate.outputs):
@@ -136,16 +150,16 @@ class Quantize(ActionKind):
                 reason = f"{candidate.name} has an input that stays float, so INT8 would only add a conversion."
                 yield Refusal(kind=self.name, nodes=(str(candidate.name),), reason=reason)
                 continue
-            sensitive = self.wide.get(str(candidate.name))
-            along = _reads_wide(candidate, form, wide) if sensitive is None else None
-            action = self._action(spec, group, form, calibration, of_one_scale, sensitive or along)
+            chosen = self.widths.get(str(candidate.name))
+            along = _as_it_reads(candidate, form, widths) if chosen is None else None
+            action = self._action(spec, group, form, calibration, of_one_scale, chosen or along)
             refused = self.refusal(model, spec, action)
             if refused is not None and along is not None:
                 action = self._action(spec, group, form, calibration, of_one_scale, None)
                 refused = self.refusal(model, spec, action)
             if refused is None:
                 quantized.update(group)
-                wide.update(group if action.params["bit_width"] == 16 else ())
+                widths.update(dict.fromkeys(group, int(str(action.params["bit_width"]))))
                 names = {name_of(value) for member in group for value in member.outputs}
                 of_one_scale |= names - set(action.params.get("channel_ranges", {}))
             yield refused or action
@@ -256,16 +270,16 @@ class Quantize(ActionKind):
         form: IntegerForm,
         calibration: Calibration | None,
         of_one_scale: Collection[str],
-        reason: Reason | None,
+        width: Width | None,
     ) -> Action:
-        """The action on a group; `reason`: why it has 16-bit activations, where it is to have them."""
+        """The action on a group; `width`: where it is to have another one than all."""
         target = group[0]
-        preferred = self.preferred if reason is None else WIDE
+        preferred = self.preferred if width is None else width.params(self.preferred)
         wanted = preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
-        is_wide = preferred.get("bit_width") == 16
-        integers = "int16" if is_wide else "int8"
-        unit = unit_for(spec, target.op_type, integers, at=at)
+        bits = int(str(preferred.get("bit_width", 8)))
+        integers = f"int{bits}"
+        unit = integer_unit(spec, target.op_type, bits, at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
         ranges = ranges_of(group, form, calibration) if calibration else {}
@@ -280,20 +294,20 @@ class Quantize(ActionKind):
         narrow = None
         if isinstance(unit, str):
             params["target_hw"] = unit
-            narrow = None if is_wide else _narrow(spec, unit, group[0], form, QuantizeParams.from_plain(params))
+            narrow = _narrow(spec, unit, group[0], form, QuantizeParams.from_plain(params)) if bits == 8 else None
             params |= {"weight_bits": WEIGHT_BITS_OF_PAIRS} if narrow else {}
         return Action(
             kind=self.name,
             nodes=tuple(str(member.name) for member in group),
             params=params,
             why=(
-                *((reason,) if reason is not None else ()),
+                *((width.reason,) if width is not None else ()),
                 *why(spec, unit, form, calibration, integers),
                 *why_finer(params, ranges),
             ),
             constraint=f"{unit} computes in {integers} and runs {target.op_type}." if isinstance(unit, str) else "",
             alternatives=(
-                *alternatives(spec, unit, form, str(params["scheme"]), reason if is_wide else None),
+                *alternatives(spec, unit, form, str(params["scheme"]), bits, width.reason if width else None),
                 *(FINER_ALTERNATIVES[name] for name in FINER_ALTERNATIVES if name in params),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),
@@ -384,12 +398,16 @@ class Quantize(ActionKind):
             )
 
 
-def _reads_wide(candidate: ir.Node, form: IntegerForm, wide: Collection[ir.Node]) -> Reason | None:
-    """Why a node between layers has 16-bit activations as well: what it reads has them."""
-    maker = next((producer for producer in _producers(candidate) if producer in wide), None)
-    if form.role == "weighted" or maker is None:
-        return None
-    return Reason(claim=f"It reads 16-bit activations of {maker.name}, which 8 bits would round again.")
+def _as_it_reads(candidate: ir.Node, form: IntegerForm, widths: Mapping[ir.Node, int]) -> Width | None:
+    """The width of a node between layers that has what it reads: 16 bits, or fewer where it only moves values."""
+    makers = [producer for producer in _producers(candidate) if producer in widths]
+    wide = next((maker for maker in makers if widths[maker] == 16), None)
+    if form.role != "weighted" and wide is not None:
+        return Width(16, Reason(claim=f"It reads 16-bit activations of {wide.name}, which 8 bits would round again."))
+    if form.role == "same_scale" and makers and widths[makers[0]] in NARROW:
+        bits = widths[makers[0]]
+        return Width(bits, Reason(claim=f"It moves codes of {bits} bits of {makers[0].name} as they are."))
+    return None
 
 
 def _narrow(spec: HardwareSpec, unit: str, target: ir.Node, form: IntegerForm, params: QuantizeParams) -> str | None:
