@@ -15,6 +15,7 @@ from metainfer_core.actions.kinds.fold_pad import FoldPad
 from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
+from metainfer_core.actions.kinds.layout import LayoutKind
 from metainfer_core.actions.kinds.merge_siblings import MergeSiblings
 from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.kinds.place import Place
@@ -46,6 +47,7 @@ KINDS: tuple[ActionKind, ...] = (
     CorrectBias(),
     HalfPrecision(),
     StoreLowBit(),
+    LayoutKind(),
     TileKind(),
     Prefetch(),
     Place(),

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from metainfer_core.actions.action import Action
 from metainfer_core.codegen.channel_differences import finer_differences
 from metainfer_core.codegen.kernel_differences import has_kernel, weight_of
+from metainfer_core.codegen.layout_differences import not_laid_out, unapproved_layouts
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.figures import told_apart
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
+from metainfer_core.verify.unlaid import unlaid
 from metainfer_core.verify.unstaged import unstaged
 
 CONVERSIONS = ("quantize", "dequantize", "narrow", "widen", "rescale_int8_", "rescale_int16_int8")
@@ -43,11 +45,13 @@ class Built:
     """A realised graph with its tensors by name and its steps by node, and the operator of each original node."""
 
     graph: RealisedGraph
-    """Without transfers, copies and tiles: what the model computes."""
+    """Without transfers, copies, tiles and layouts: what the model computes."""
     tensors: Mapping[str, RealisedTensor]
     op_types: Mapping[str, str]
     staged: RealisedGraph
     """As it was built."""
+    laid: RealisedGraph
+    """Without transfers and tiles, each tensor in the layout that it has in memory."""
 
     def steps(self, node: str) -> list[RealisedStep]:
         """Steps that compute (a part of) the node."""
@@ -82,8 +86,9 @@ def differences(
         realised: Read back from the built binary.
         op_types: Node id to operator type, of the preprocessed model that the actions were approved for.
     """
-    whole = unstaged(realised)
-    built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, realised)
+    laid = unstaged(realised)
+    whole = unlaid(laid)
+    built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, realised, laid)
     forward = [found for action in actions for found in _unrealised(action, built)]
     backward = (
         _uncovered(actions, built),
@@ -92,6 +97,7 @@ def differences(
         _unapproved_packing(actions, built),
         _unapproved_fusion(actions, built),
         unapproved_staging(actions, realised),
+        unapproved_layouts(actions, laid),
     )
     return (*forward, *_on_another_unit(actions, built), *(found for check in backward for found in check))
 
@@ -369,6 +375,7 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "bind_shape": _bound,
     "place": _placed,
     "pad_channels": _padded,
+    "layout": lambda action, built: not_laid_out(action, built.laid),
     "tile": lambda action, built: not_tiled(action, built.staged),
     "prefetch": lambda action, built: not_early(action, built.staged),
 }

@@ -12,6 +12,7 @@ import jinja2
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.tables import table
+from metainfer_core.numerics.laid_out import BLOCKED
 from metainfer_core.numerics.program import ELEMENT_BYTES, HALF_FLOATS, Program, Step, bits_of_codes
 from metainfer_core.numerics.signatures import Signature, headers, params_initializer, signature
 from metainfer_core.numerics.toolchain import KERNEL_FLAGS
@@ -87,7 +88,8 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
     for index, row in enumerate(context["steps"]):
         if row["is_called"]:
             step = program.steps[index]
-            called.append({**row, **_call(step, index), "zero_points": _zero_points(step, index_of)})
+            asserted = {"zero_points": _zero_points(step, index_of), "last_axes": _last_axes(step, index_of)}
+            called.append({**row, **_call(step, index), **asserted})
     parts = {
         f"{at // STEPS_PER_FILE:03}": called[at : at + STEPS_PER_FILE] for at in range(0, len(called), STEPS_PER_FILE)
     }
@@ -159,6 +161,16 @@ def _zero_points(step: Step, index_of: Mapping[str, int]) -> list[tuple[str, int
     if "output_zero_point" in fields and not has_table:
         found.append(("output_zero_point", index_of[step.outputs[0]]))
     return found
+
+
+def _last_axes(step: Step, index_of: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Params that say how many channels lie together, each with the tensor in which they do."""
+    if BLOCKED not in step.kernel:
+        return []
+    source, result = index_of[step.inputs[0]], index_of[step.outputs[0]]
+    if "in_block" in step.params:
+        return [("in_block", source), ("out_block", result)]
+    return [("block", source), ("block", result)]
 
 
 def _arguments(described: Signature, index: int) -> list[str]:

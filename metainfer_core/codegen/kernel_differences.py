@@ -15,6 +15,7 @@ import numpy as np
 from metainfer_core.actions.action import Action
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.report import Difference
+from metainfer_core.verify.unlaid import unlaid
 from metainfer_core.verify.unstaged import unstaged
 
 SUMS = ("conv2d", "depthwise_conv2d")
@@ -37,9 +38,11 @@ def has_kernel(step: RealisedStep, weight: RealisedTensor, channels: int, kernel
     """
     height, width = (1, *kernel)[-2:]
     shape, pair = weight.shape, 2 if weight.element_type == "int8" else 1
+    if step.kernel.startswith("depthwise_conv2d_blocked"):  # [tap / 2][channel][2], or [tap][channel]
+        return shape[0] == -(-height * width // pair)
     if step.kernel.startswith("depthwise_conv2d"):  # [filter][y][x], or in pairs of rows
         return shape[1:3] == (-(-height // pair), width)
-    if step.kernel.startswith("conv2d_rows"):  # [column / block][channel, y, x][block]
+    if step.kernel.startswith(("conv2d_rows", "conv2d_blocked")):  # [column / block][channel, y, x][block]
         return shape[1] == -(-channels * height * width // pair)
     if len(shape) == 7:  # [group][filter / 4][channel][y][x][4][pair]
         return shape[3:5] == (height, width)
@@ -70,7 +73,7 @@ def not_equalised(
         is_depthwise = due[second].shape[1] == 1 and len(due[second]) == len(factors)
         due[second] = due[second] * _along(factors, due[second], 0 if is_depthwise else 1)
         owner.update({first: action, second: action})
-    whole = unstaged(realised)
+    whole = unlaid(unstaged(realised))
     tensors = {tensor.name: tensor for tensor in whole.tensors}
     for node, action in owner.items():
         steps = [step for step in whole.steps if node in step.node_ids and step.kernel.startswith(SUMS)]

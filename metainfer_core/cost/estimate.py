@@ -213,7 +213,9 @@ def _compute_wall(workload: Workload, spec: HardwareSpec, unknown: set[str]) -> 
     if workload.operations == 0:
         return Interval(low=0.0, typical=0.0, high=0.0)
     peak = _peak(spec, workload.unit, workload.data_type, unknown)
-    return _over(workload.operations, peak) if peak is not None else None
+    width = spec.compute_units[workload.unit].vector_width_bits if workload.unit in spec.compute_units else None
+    operations = round(workload.operations * workload.share_of_nchw.get(str(width), 1.0))
+    return _over(operations, peak) if peak is not None else None
 
 
 def _peak(spec: HardwareSpec, unit_name: str, data_type: str, unknown: set[str]) -> Quantity | None:

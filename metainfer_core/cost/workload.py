@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from metainfer_core.graph.summary import GraphSummary
+from metainfer_core.numerics.laid_out import BLOCKED
 from metainfer_core.numerics.program import Program, Step, Tensor, multiplied
+from metainfer_core.numerics.vector_steps import KERNELS, lanes_of, sizes_of, steps_in_blocks, steps_in_nchw
 from metainfer_core.values import FrozenMap, Value
+
+VECTOR_BITS = (64, 128, 256, 512, 1024, 2048)
+"""Widths of vectors that the share of a kernel's time is told for."""
 
 
 class Workload(Value):
@@ -21,6 +26,8 @@ class Workload(Value):
     """Memory of the spec to bytes read and written; the key "" is for what no action placed."""
     working_set_bytes: int
     """Bytes that the call touches at least once."""
+    share_of_nchw: FrozenMap[float] = {}
+    """Width of a vector in bits to the time of computing, as a share of that of the usual kernel; 1 without it."""
 
 
 def workloads_of_summary(summary: GraphSummary, units: Mapping[str, str | None] | None = None) -> tuple[Workload, ...]:
@@ -75,4 +82,15 @@ def _workload(step: Step, tensors: Mapping[str, Tensor], operations: Mapping[str
         operations=None if any(count is None for count in counts) else sum(count or 0 for count in counts),
         bytes_by_memory=by_memory,
         working_set_bytes=sum(tensor.size_bytes for tensor in touched),
+        share_of_nchw=_share_of_nchw(step, touched),
     )
+
+
+def _share_of_nchw(step: Step, touched: Sequence[Tensor]) -> dict[str, float]:
+    """What a kernel with channels in the lanes takes of the steps of the one for NCHW, by the width of vectors."""
+    if BLOCKED not in step.kernel or step.kernel.rpartition("_")[0] not in KERNELS:
+        return {}
+    sizes = sizes_of(step.params, touched[0].element_type)
+    block = int(step.params["out_block"])
+    widths = {str(bits): lanes_of(bits) for bits in VECTOR_BITS}
+    return {bits: steps_in_blocks(sizes, n, block) / steps_in_nchw(sizes, n) for bits, n in widths.items()}

@@ -110,7 +110,7 @@ def compute_cycles(spec: HardwareSpec, unit: str, step: Step, tensors: Mapping[s
 def products(step: Step) -> tuple[int, int, int] | None:
     """Output channels, products of one output, and positions of a matrix step; None for other steps."""
     p, family = step.params, family_of(step.kernel)
-    if family in ("conv2d", "conv2d_rows", "depthwise_conv2d"):
+    if family.removesuffix("_blocked") in ("conv2d", "conv2d_rows", "depthwise_conv2d"):
         depth = p["channels"] * p["kernel_height"] * p["kernel_width"]
         return p["filters"], depth, p["batch"] * p["groups"] * p["out_height"] * p["out_width"]
     if family == "gemm":

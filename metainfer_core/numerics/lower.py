@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import onnx_ir as ir
 
+from metainfer_core.numerics.laid_out import laid_out
 from metainfer_core.numerics.lowering import (
     convolution,
     elementwise,
@@ -26,6 +27,7 @@ from metainfer_core.numerics.lowering import (
     reduction,
     resize,
 )
+from metainfer_core.numerics.lowering.blocked import layout_at
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, KEEP_FLOAT, unsupported
 from metainfer_core.numerics.program import Program
@@ -95,6 +97,7 @@ def _lowered(seen: SameModel) -> Lowered:
     outputs = tuple(builder.tensor(value) for value in graph.outputs)
     touched = {name for step in builder.steps for name in (*step.inputs, *step.outputs)} | {*inputs, *outputs}
     tensors = tuple(tensor for tensor in builder.tensors if tensor.name in touched)  # some constants were folded
-    program = Program(inputs=inputs, outputs=outputs, tensors=tensors, steps=tuple(builder.steps))
-    digests = sorted({tensor.constant for tensor in tensors if tensor.constant is not None})
+    layouts = {str(node.name): layout for node in graph if (layout := layout_at(node)) is not None}
+    program = laid_out(Program(inputs=inputs, outputs=outputs, tensors=tensors, steps=tuple(builder.steps)), layouts)
+    digests = sorted({tensor.constant for tensor in program.tensors if tensor.constant is not None})
     return Lowered(program, {digest: builder.constants[digest] for digest in digests})

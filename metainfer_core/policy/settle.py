@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from metainfer_core.actions.action import Action
+from metainfer_core.actions.action import Action, Refusal
 from metainfer_core.actions.catalog import KINDS
 from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.rewiring import UNIT, nodes_by_id
@@ -17,6 +17,9 @@ from metainfer_core.cost.estimate import Estimate
 from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.placing import STAGING, place_what_fits
 from metainfer_core.policy.tools import Tools
+
+LOOPS = ("layout",)
+"""Kinds that change how kernels compute and not what: they ask which unit runs a node, and must pay."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ def settle(start: Draft, chosen: Draft, tools: Tools) -> Settled:
         elif kind.name in STAGING:
             final.finished()  # both ask which unit runs a node
             taken = final.take(final.propose(kind.name))
+        elif kind.name in LOOPS:
+            taken = _where_it_pays(final, kind.name, before, tools)
         else:
             taken = final.take(_located(final, chosen.actions, kind.name, units))
         if taken:
@@ -56,6 +61,21 @@ def settle(start: Draft, chosen: Draft, tools: Tools) -> Settled:
             stages[kind.name] = (before, after)
             before = after
     return Settled(final, before, stages)
+
+
+def _where_it_pays(final: Draft, kind_name: str, before: Estimate, tools: Tools) -> list[Action]:
+    """What the kind proposes, taken where the predicted time of the whole falls with it."""
+    final.finished()
+    proposed = final.propose(kind_name)
+    trial = final.branch()
+    taken = trial.take(proposed)
+    after = tools.price(trial.branch().finished()) if taken else before
+    if before.total is None or after.total is None or after.total.typical < before.total.typical:
+        return final.take(proposed)
+    times = after.total.typical, before.total.typical
+    reason = "With it the whole would take {:,.1f} µs in place of {:,.1f} (predicted).".format(*times)
+    final.take(Refusal(kind=each.kind, nodes=each.nodes, reason=reason) if each in taken else each for each in proposed)
+    return []
 
 
 def _located(final: Draft, actions: Iterable[Action], kind_name: str, units: Mapping[str, str | None]) -> list[Action]:

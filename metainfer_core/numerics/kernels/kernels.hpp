@@ -1,5 +1,7 @@
 // All kernels.
 #pragma once
+#include "blocked.hpp"
+#include "blocked_pool.hpp"
 #include "conv2d.hpp"
 #include "depthwise_conv2d.hpp"
 #include "elementwise.hpp"

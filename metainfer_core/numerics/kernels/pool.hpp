@@ -24,7 +24,8 @@ MI_INLINE int32_t taps_inside(int32_t start, int32_t kernel, int32_t dilation, i
 }
 
 // Inputs that an average divides by: those inside the image, or inside the padded image.
-MI_INLINE int32_t window_count(const PoolParams p, int32_t out_y, int32_t out_x) {
+template <class Params>
+MI_INLINE int32_t window_count(const Params& p, int32_t out_y, int32_t out_x) {
     const int32_t y = out_y * p.stride_height - p.pad_top, x = out_x * p.stride_width - p.pad_left;
     const bool padded = p.count_include_pad != 0;
     return taps_inside(y, p.kernel_height, p.dilation_height, padded ? -p.pad_top : 0,

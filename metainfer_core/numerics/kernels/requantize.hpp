@@ -19,6 +19,15 @@ MI_INLINE int32_t requantize(int32_t accumulator, int32_t multiplier, int32_t sh
     return static_cast<int32_t>(value < low ? low : (value > high ? high : value));
 }
 
+// The same for shift >= 33, by 32-bit steps that fill vectors even where each lane has a shift of its own:
+// floor(x / 2^s + 1/2) = floor((floor(x / 2^(s - 1)) + 1) / 2), and the upper half of the product holds all of that.
+MI_INLINE int32_t requantize_upper(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t zero_point,
+                                   int32_t low, int32_t high) {
+    const int32_t upper = static_cast<int32_t>((static_cast<int64_t>(accumulator) * multiplier) >> 32);
+    const int32_t value = ((upper >> (shift - 33)) + 1) >> 1;
+    return minimum(maximum(value, low - zero_point), high - zero_point) + zero_point;
+}
+
 // The same for an 8-bit output, then through a table of 256 entries where there is one: a fused activation.
 MI_INLINE int8_t requantize_int8(int32_t accumulator, int32_t multiplier, int32_t shift, int32_t zero_point,
                                  int32_t low, int32_t high, const int8_t* table) {
@@ -50,6 +59,16 @@ MI_INLINE void finish_int8(const Params& p, const int32_t* sums, int32_t count, 
             const int32_t c = i * CHANNEL_STEP;
             output[i * output_step] = hard_swish_int8(sums[i], multiplier[c], shift[c], p.knee, curve_multiplier[c],
                                                       curve_shift[c], p.output_zero_point, p.low, p.high);
+        }
+        return;
+    }
+    int32_t least = 62;
+    for (int32_t i = 0; i < count * CHANNEL_STEP; ++i) least = minimum(least, shift[i]);
+    if (CHANNEL_STEP && least >= 33) {
+        for (int32_t i = 0; i < count; ++i) {
+            const int32_t value =
+                requantize_upper(sums[i], multiplier[i], shift[i], p.output_zero_point, p.low, p.high);
+            output[i * output_step] = table ? table[value + 128] : static_cast<int8_t>(value);
         }
         return;
     }

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
+from metainfer_core.numerics.layouts import Layout
+from metainfer_core.numerics.lowering.blocked import blocked_params, layout_at, pack_blocked
 from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.endings import FloatEnding, absorb, float_ending
 from metainfer_core.numerics.lowering.geometry import Window, window
@@ -58,7 +60,10 @@ def conv(b: Builder, node: ir.Node) -> None:
     weights, bias = _constants(b, node)
     ending = float_ending(b, node)
     source, described, packed = b.tensor(required(node, 0)), _described(b, node), packed_weights(b, node)
-    if packed is not None and _kernel_for(described) != "depthwise_conv2d":
+    layout = layout_at(node)
+    if layout is not None and packed is None and weights.dtype == np.float32:
+        _emit_blocked(b, node, layout, described, source, weights, bias, ending)
+    elif packed is not None and _kernel_for(described) != "depthwise_conv2d":
         _emit_packed(b, described, source, packed, bias, ending)
     else:
         _emit_float(b, described, source, weights, bias, ending)
@@ -70,7 +75,14 @@ def integer_conv(b: Builder, node: ir.Node) -> bool:
     found = integer_sum(b, node, weight_axis=0, by_channel=True)
     if found is None:
         return False
-    _emit_integer(b, _described(b, node), found, found.codes)
+    c, layout = _described(b, node), layout_at(node)
+    if layout is None:
+        _emit_integer(b, c, found, found.codes)
+    else:
+        codes = found.codes.reshape(*found.codes.shape[:2], *c.window.kernel)
+        sizes = blocked_params(b, node, layout, c.groups, c.channels, c.filters, "int8", math.prod(c.window.kernel))
+        params = {**_params(c), **found.params(), "input_zero_point": found.source.zero_point, **sizes}
+        found.emit(b, _blocked_kernel(c, "int8"), pack_blocked(codes, c.groups), params)
     absorb(b, found.ending.nodes)
     return True
 
@@ -216,6 +228,22 @@ def _emit_float(
     inputs = (source, b.constant(f"{name}.weights", packed), b.constant(f"{name}.bias", bias))
     outputs = (b.output(ending.value),)
     b.emit(f"{kernel}_{weights.dtype.name}", ending.nodes, inputs, outputs, {**params, **ending.params})
+
+
+def _blocked_kernel(c: Convolution, element: str) -> str:
+    return f"{'conv2d' if c.groups == 1 else 'depthwise_conv2d'}_blocked_{element}"
+
+
+def _emit_blocked(
+    b: Builder, node: ir.Node, layout: Layout, c: Convolution, source: str, weights: np.ndarray, bias: np.ndarray,
+    ending: FloatEnding,
+) -> None:  # fmt: skip
+    """In float32 with the channels in the lanes."""
+    weights, name = weights.reshape(*weights.shape[:2], *c.window.kernel), str(node.name)
+    sizes = blocked_params(b, node, layout, c.groups, c.channels, c.filters, "float32", math.prod(c.window.kernel))
+    packed = b.constant(f"{name}.weights", pack_blocked(weights, c.groups))
+    inputs, outputs = (source, packed, b.constant(f"{name}.bias", bias)), (b.output(ending.value),)
+    b.emit(_blocked_kernel(c, "float32"), ending.nodes, inputs, outputs, {**_params(c), **sizes, **ending.params})
 
 
 def _emit_packed(

@@ -21,6 +21,8 @@ CODE_BITS = "metainfer.code_bits"
 """On a QuantizeLinear or DequantizeLinear with codes of int8: they have so many bits, since ONNX has no such type."""
 FLUSH = "metainfer.flush"
 """On a node in 16-bit floats: results below the least normal number become zero."""
+LAYOUT = "metainfer.layout"
+"""On a node: the order of the axes in which it is computed, such as `nhwc`; NCHW without it."""
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 MAX_ELEMENTS = (1 << 31) - 1
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import onnx_ir as ir
 
+from metainfer_core.numerics.lowering.blocked import MOST_TAPS, blocked_pool, layout_at
 from metainfer_core.numerics.lowering.builder import Builder, Integers
 from metainfer_core.numerics.lowering.endings import IntegerEnding, absorb, integer_ending, refuse_unfused
 from metainfer_core.numerics.lowering.geometry import Window, window
@@ -15,6 +17,7 @@ from metainfer_core.numerics.lowering.model_reader import required, unsupported
 from metainfer_core.numerics.lowering.movement import move
 from metainfer_core.numerics.program import FLOATS
 from metainfer_core.numerics.requantization import exact, multiplier_and_shift, multipliers_and_shifts
+from metainfer_core.numerics.signatures import SIGNATURES
 
 
 def max_pool(b: Builder, node: ir.Node) -> None:
@@ -23,10 +26,15 @@ def max_pool(b: Builder, node: ir.Node) -> None:
     if any(output.uses() or output.is_graph_output() for output in node.outputs[1:]):
         raise unsupported(node, "The indices of its maxima are read, which no kernel gives.")
     value = required(node, 0)
-    params = _params(b, value, _window(b, node))
+    layout, described = layout_at(node), _window(b, node)
+    params = _params(b, value, described)
+    blocked = blocked_pool(b, node, layout, described) if layout is not None else {}
 
     def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
-        b.emit(f"max_pool_{'int8' if bits == 8 else _element(b, value)}", nodes, (source,), (target,), params)
+        kernel = f"max_pool_{'int8' if bits == 8 else _element(b, value)}"
+        on_blocks = kernel.replace("max_pool", "max_pool_blocked")
+        is_blocked = layout is not None and on_blocks in SIGNATURES
+        b.emit(on_blocks if is_blocked else kernel, nodes, (source,), (target,), blocked if is_blocked else params)
 
     element = b.element_type(value)
     if element not in FLOATS:
@@ -38,6 +46,8 @@ def average_pool(b: Builder, node: ir.Node) -> None:
     """The mean of each window."""
     refuse_unfused(b, node)
     described = _window(b, node)
+    if layout_at(node) is not None and _blocked_average(b, node, described):
+        return
     if described.out_size == (1, 1) and described.kernel == described.size and described.begin == (0, 0):
         mean_of_planes(b, node, math.prod(b.shape(required(node, 0))[:2]), math.prod(described.size))
         return
@@ -69,7 +79,17 @@ def mean_of_planes(b: Builder, node: ir.Node, planes: int, size: int) -> None:
     b.emit(f"reduce_mean_{element}", (node,), (source,), (b.output(node.outputs[0]),), reduced)
 
 
-def _integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
+def _blocked_average(b: Builder, node: ir.Node, w: Window) -> bool:
+    """The mean on int8 over blocks of channels; False where there is no layout, or input or result is not int8."""
+    layout = layout_at(node)
+    if layout is None or math.prod(w.kernel) > MOST_TAPS:
+        return False
+    include = node.attributes.get_int("count_include_pad", 0)
+    params = {**blocked_pool(b, node, layout, w), "count_include_pad": include}
+    return _integer_average(b, node, {**params, "scratch_bytes": 4 * params["block"]}, "average_pool_blocked_int8")
+
+
+def _integer_average(b: Builder, node: ir.Node, params: dict[str, int], kernel: str = "average_pool_int8") -> bool:
     """The mean on int8, rescaled by the number of inputs in each window; False where input or result is not int8."""
     ending, source = integer_ending(b, node), b.integers(required(node, 0))
     if ending is None or source is None or ending.table is not None:
@@ -83,7 +103,7 @@ def _integer_average(b: Builder, node: ir.Node, params: dict[str, int]) -> bool:
         b.constant(f"{node.name}.shift", shift),
     )
     b.emit(
-        "average_pool_int8",
+        kernel,
         ending.nodes,
         inputs,
         (integer_result(b, ending),),
@@ -108,10 +128,13 @@ def global_pool(b: Builder, node: ir.Node) -> None:
     value = required(node, 0)
     shape = b.shape(value)
     planes, size = math.prod(shape[:2]), math.prod(shape[2:])
+    whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
     if node.op_type == "GlobalAveragePool":
+        height, width = (1, *shape[2:])[-2:]
+        if len(shape) < 5 and _blocked_average(b, node, replace(whole, size=(height, width), kernel=(height, width))):
+            return
         mean_of_planes(b, node, planes, size)
         return
-    whole = Window((1, size), (1, 1), (1, size), (1, 1), (1, 1), (0, 0), (0, 0))
 
     def write(nodes: tuple[ir.Node, ...], source: str, target: str, bits: int) -> None:
         if bits == 8 or b.wide(value) is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from channel_cases import CHANNEL_CASES
 from half_cases import border_cases, half_cases, in_format
+from layout_cases import layout_cases
 from operator_cases import FLOAT_CASES, WHERE_BOOL
 from packed_cases import packed_cases
 from quantized_cases import EXACT_CASES, TABLE_CASES
@@ -70,6 +71,9 @@ def calls() -> CALLS:
     for case, model in (*wide_cases(), *border_cases()):
         lowered = lower(model)
         found += _calls_of(lowered, Simulator(lowered).run(case.feed, keep=True))
+    for laid in layout_cases():
+        lowered = lower(laid.laid_out)
+        found += _calls_of(lowered, Simulator(lowered).run(laid.feeds[0], keep=True))
     return [*found, _transfer()]
 
 
