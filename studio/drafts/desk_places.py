@@ -74,11 +74,9 @@ def title(field: str) -> str:
 
 def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> dict[str, Any]:
     ends = [(name, getattr(candidate, name)) for name in ("min", "typ", "max")]
-    said = [
-        (said_in(speaks, name), said_in(speaks, amount(end, candidate.unit))) for name, end in ends if end is not None
-    ]
+    said = [(said_in(speaks, name), amount_in(speaks, end, candidate.unit)) for name, end in ends if end is not None]
     spread = " · ".join(f"{name} {end}" for name, end in said)
-    value = said_in(speaks, amount(candidate.value, candidate.unit))
+    value = amount_in(speaks, candidate.value, candidate.unit)
     page = candidate.page
     return {
         "index": index,
@@ -97,6 +95,13 @@ def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> di
         "text": candidate.text[:_QUOTED],
         "holds": said_in(speaks, will_hold(candidate, key)),
     }
+
+
+def amount_in(speaks: Language, value: object, unit_name: str | None) -> str:
+    """A value as people read it in a language; of several, each."""
+    if isinstance(value, tuple):
+        return ", ".join(amount_in(speaks, each, unit_name) for each in value)
+    return said_in(speaks, amount(value, unit_name))
 
 
 def _where(candidate: Candidate, speaks: Language) -> str:

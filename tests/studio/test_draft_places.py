@@ -1,8 +1,12 @@
+import re
+
 import pytest
 from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
+from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
+from studio.drafts.desk_places import amount_in
 from studio.drafts.draft_places import amount, group_of, missing, places, will_hold
 from studio.drafts.draft_state import Standing, decisions_of
 
@@ -67,6 +71,16 @@ def test_a_largest_size_counts_as_a_size():
 )
 def test_amounts_are_written_with_their_unit(value, unit, shown):
     assert amount(value, unit) == shown
+
+
+def test_amounts_are_chinese_but_for_the_symbols_of_units():
+    units = {each.unit for each in FIELDS.values()} - {"bit(lsb,width)"}  # the form of a register's field, not a unit
+    assert len(units) > 30
+    said = {amount_in("zh", value, unit) for unit in units for value in (1, 3)}
+    symbols = re.compile(r"[GM]?FLOPS|TOPS|MIPS|MAC|[kMG]?Hz|MT/s|Mpix/s|B(/s)?|°C(/W)?|nm|cm²|ms|[us]?s|[AVW]")
+    assert sorted(each for each in said if re.search("[A-Za-z]", symbols.sub("", each))) == []
+    assert amount_in("zh", (True, False), None) == "是, 否"
+    assert amount_in("en", (True, False), None) == "yes, no"
 
 
 def test_groups():
