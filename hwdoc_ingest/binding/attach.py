@@ -19,9 +19,14 @@ LABELLED = re.compile(
 """What may stand before a value whose name is the short line above it."""
 LABELLED_CELL = re.compile(r"[\w ()/,.-]{0,24} : \W*(?:up to )?", re.IGNORECASE)
 """What stands between a row's name and the number in the next cell, in whatever order the name has it in prose."""
+OWN_NAME = re.compile(
+    r"[ -]*(?:of )?(?:[\w-]+ ){0,2}?(?:\w*ROM|\w*RAM|OTP|e-?fuse|flash|caches?|FIFOs?|buffers?|TCM|registers?)\b",
+    re.IGNORECASE,
+)
+"""What stands right after a size that has a name of its own: `512 bytes OTP` below `On-chip SRAM`."""
 INCLUDED = re.compile(
     r"\b(?:including|of which|includes|plus|additional|with (?:an? )?(?:extra"
-    r"|additional))\s*$",
+    r"|additional))\s*(?:the )?$",
     re.IGNORECASE,
 )
 PARTS = re.compile(
@@ -164,6 +169,8 @@ def _options(tagged: Tagged, rule: QuantityRule, amount: Amount, parameters: Seq
 def _labelled_above(tagged: Tagged, amount: Amount, named: re.Match[str]) -> bool:
     """Whether a short line above names what a short line gives: `Storage temperature`, below it `-55 to 125 °C`."""
     if amount.dimension == "count" or not LABELLED.match(tagged.text[: amount.start]):
+        return False
+    if amount.dimension == "bytes" and OWN_NAME.match(tagged.text, amount.end):
         return False
     label = re.sub(r"\s*(?:\([^()]*\)|…).*$", "", tagged.parent)
     return len(label.split()) <= 5 and len(tagged.text) <= 60 and named.end() - named.start() >= 0.6 * len(label)

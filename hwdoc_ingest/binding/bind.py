@@ -67,6 +67,8 @@ NAMED_BOUNDS = (
     ("typ", re.compile(r"typ(?:ical)?\.?|nom(?:inal)?\.?|典型值?", re.IGNORECASE)),
     ("max", re.compile(r"max(?:imum)?\.?|peak|最大值?", re.IGNORECASE)),
 )
+WORDY = re.compile(r"(?=.*[A-Za-z]{4}|.*[\u4e00-\u9fff]{2})[^\d]+")
+"""Words without a number."""
 UP_TO = re.compile(r"^\s*(?:up to|max(?:imum)?\.?|at most)\s+(?=[\d.])", re.IGNORECASE)
 MAX_TEXT = 240
 
@@ -84,7 +86,8 @@ def bind(
         finders: Rules of their own form.
     """
     part = part_of(tagged)
-    bounded = [cell for cell in tagged.statement.cells if cell.bound] or value_by_name(tagged)
+    bounded = [cell for cell in tagged.statement.cells if cell.bound and not _is_wordy(tagged, cell)]
+    bounded = bounded or value_by_name(tagged)
     found: list[Found] = list(_from_row(tagged, bounded, quantities)) if bounded else []
     if bounded and not found:
         found += _by_header(tagged, bounded, quantities)
@@ -107,6 +110,11 @@ def bind(
         found = [each if part in (each.instance or "") else _of_part(each, part) for each in found]
     for each in found:
         yield _candidate(tagged, each, source, LEXICON if each.guessed else method)
+
+
+def _is_wordy(tagged: Tagged, cell: Cell) -> bool:
+    """Whether a cell below a header such as `Rating` names the parameter, its value being in another one."""
+    return cell.bound == "value" and bool(WORDY.fullmatch(tagged.statement.cell_text(cell)))
 
 
 def _of_part(found: Found, part: str) -> Found:

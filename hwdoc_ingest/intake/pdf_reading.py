@@ -9,6 +9,7 @@ from pathlib import Path
 from hwdoc_ingest.binding.bind import bind
 from hwdoc_ingest.binding.witnesses import evidence
 from hwdoc_ingest.intake.so_far import SoFar
+from hwdoc_ingest.layout.key_values import read_key_values
 from hwdoc_ingest.layout.sections import Outline, body_size, statements
 from hwdoc_ingest.layout.table_column import Table
 from hwdoc_ingest.layout.tables import PathAt, read_tables
@@ -17,10 +18,11 @@ from hwdoc_ingest.ocr.ocr_spaces import mend_spaces
 from hwdoc_ingest.ocr.ocr_spelling import mend_names
 from hwdoc_ingest.operators.operator_tables import read_operator_tables
 from hwdoc_ingest.page.drawn_bullets import mark_items
-from hwdoc_ingest.page.pages import Page, PdfFile
-from hwdoc_ingest.page.text_lines import drop_furniture, text_lines
+from hwdoc_ingest.page.pages import Box, Page, PdfFile
+from hwdoc_ingest.page.text_lines import drop_furniture, right_column, text_lines
 from hwdoc_ingest.reading import Found, Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
+from hwdoc_ingest.rules.core_names import core_names
 from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.statements.chinese_terms import in_english, sentences
 from hwdoc_ingest.statements.statement import Statement
@@ -115,6 +117,8 @@ def weighed_candidates(
     tagger = tagger or RuleTagger(PARAMETERS)
     said = document_statements(drop_furniture(mend_names(mend_spaces(mark_items(pages)))), progress)
     found = [in_english(sentence) for each in said for sentence in sentences(each)]
+    cores = core_names(found)
+    found = [replace(each, cores=cores) for each in found]
     numbered = {page.number: page for page in pages}
     candidates: list[Candidate] = []
     origins: dict[tuple[object, str, str], Tagged] = {}
@@ -155,16 +159,18 @@ def _statements(pages: Sequence[Page], progress: Progress) -> Iterator[Statement
             for _ in statements(page.number, lines, outline, size, page.by_ocr):
                 pass  # its headings stand in the outline then
             continue
-        rows, used, open_table = read_tables(page, open_table, PathAt([]))
+        rows, used, open_table = read_tables(page, open_table)
         rest = tuple(word for at, word in enumerate(page.words) if at not in used)
-        prose = replace(page, words=rest)
-        marks: list[tuple[float, tuple[str, ...]]] = [(0.0, outline.path())]
+        pairs, paired = read_key_values(replace(page, words=rest))
+        prose = replace(page, words=tuple(word for at, word in enumerate(rest) if at not in paired))
+        first, marks = outline.path(), list[tuple[Box, tuple[str, ...]]]()
         for statement in statements(page.number, text_lines(prose), outline, size, page.by_ocr):
             box = statement.box(0, len(statement.text))
-            marks.append((box[1] if box else 0.0, outline.path()))
+            marks += [(box, outline.path())] if box else []
             yield statement
-        path_at = PathAt(sorted(marks, key=lambda mark: mark[0]))
+        path_at = PathAt(first, marks, right_column(prose))
+        for pair in pairs:
+            yield replace(pair, path=(*path_at(pair.box(0, len(pair.text))), *pair.path))
         for row in rows:
-            box = row.box(0, len(row.text))
-            path = (*path_at(box[1] if box else 0.0), *row.path)
+            path = (*path_at(row.box(0, len(row.text))), *row.path)
             yield Statement(row.page, row.text, row.words, row.places, path, row.cells, row.by_ocr)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.page.text_lines import BULLET, CJK, DOT_LEADER, GOES_ON, SENTENCE_END, Line, is_continued
@@ -16,6 +17,7 @@ NUMBERED = re.compile(
     r"^(?:(?:chapter|section|appendix|part)\s+)?(\d{1,2}(?:\.\d{1,3}){0,5})\.?\s+(?=[A-Z\u4e00-\u9fff])|^第[一二三四五六七八九十\d]+[章节]",
     re.IGNORECASE,
 )
+HEADING_NUMBER = re.compile(r"chapter|section|appendix|part|\d{1,2}(?:\.\d{1,3})*\.?", re.IGNORECASE)
 CONTENTS = re.compile(r"(?:\.\s?){5,}\s*\d+$|…+\s*\d+$")
 PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{2}|.*[\u4e00-\u9fff]{2})")
 """A line without a bullet that may have items below it."""
@@ -29,6 +31,8 @@ TITLE_WORD = re.compile(r"[A-Z][\w/-]{0,30}|of|and|the|for|to|in|on|with|&")
 """A word of a line that heads a paragraph in its own size: with a capital, no number, no mark at the end."""
 LOWEST = 7
 """The level of such a heading."""
+MOST_INDENT = 2.6
+"""Font sizes by which the first line of a paragraph may be set in; in Chinese two letters are usual."""
 LONG_IN_CHINESE = 12
 """Chinese letters of a line that is prose: where it reaches the edge of the page, its sentence goes on."""
 MAX_DEPTH = 5
@@ -42,6 +46,8 @@ class Outline:
     headings: list[tuple[int, str]] = field(default_factory=list)
     items: list[tuple[float, str]] = field(default_factory=list)
     """Open list items with the place where their text begins."""
+    left: float | None = None
+    """Where the column begins that the places of the open items are measured in."""
 
     def path(self) -> tuple[str, ...]:
         """Headings and open list items, outermost first."""
@@ -51,6 +57,12 @@ class Outline:
         """A new heading closes those of its level and below, and all list items."""
         self.headings = [(at, title) for at, title in self.headings if at < level] + [(level, text)]
         self.items = []
+
+    def column(self, left: float) -> None:
+        """Goes on at the top of another column: the open items move with it."""
+        if self.left is not None:
+            self.items = [(at + left - self.left, text) for at, text in self.items]
+        self.left = left
 
     def item(self, indent: float, text: str) -> None:
         """A list item closes those that are not further left."""
@@ -118,8 +130,11 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
     """The sentences of some lines in reading order; headings and list items are noted in the outline."""
     example = ""  # the sentence that leads into a list of what an example has
     blocks = list(_blocks(lines, size))
+    lefts = column_lefts(lines)
     for block, following in zip(blocks, [*blocks[1:], []], strict=False):
         first = block[0]
+        if first in lefts:
+            outline.column(lefts[first])
         if CONTENTS.search(first.text):
             continue
         level = heading_level(first, size) if len(block) == 1 else None
@@ -128,7 +143,7 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
         if level is not None:
             outline.heading(level, first.text)
             example = ""
-            yield replace(sentence(page, first.words, outline.path()[:-1], by_ocr), is_heading=True)
+            yield replace(sentence(page, _titled(first), outline.path()[:-1], by_ocr), is_heading=True)
             continue
         words = [word for line in block for word in line.words]
         bullet = bool(BULLET.match(words[0].text)) and len(words) > 1
@@ -144,6 +159,21 @@ def statements(page: int, lines: Sequence[Line], outline: Outline, size: float, 
             example = said[-1].text[:120] if leads else ""
         if bullet or (len(block) == 1 and PARENT.match(first.text) and len(words) <= 12):
             outline.item(indent, sentence(page, words, (), by_ocr).text[:120])
+
+
+def column_lefts(lines: Sequence[Line]) -> dict[Line, float]:
+    """The lines that begin a column, each with the left edge of what stands in it: there the text goes up again."""
+    starts = [0, *(at for at in range(1, len(lines)) if lines[at].base < lines[at - 1].base - lines[at].size)]
+    parts = (lines[start:end] for start, end in pairwise([*starts, len(lines)]))
+    return {part[0]: min(line.box[0] for line in part) for part in parts if part}
+
+
+def _titled(line: Line) -> Sequence[Word]:
+    """The words of a heading without the number that it stands at: `2.1 Cortex-A53` tells of no single core."""
+    if not NUMBERED.match(line.text):
+        return line.words
+    at = next((at for at, word in enumerate(line.words) if not HEADING_NUMBER.fullmatch(word.text)), 0)
+    return line.words[at:]
 
 
 def _blocks(lines: Sequence[Line], size: float) -> Iterator[list[Line]]:
@@ -166,14 +196,24 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
         return False
     if heading_level(last, size) is not None or abs(line.size - last.size) > 0.15 * size:
         return False
-    ended = bool(SENTENCE_END.search(last.text)) or not is_continued(last, line, _right_edge(last, lines))
-    if ended and heading_level(line, size) is not None:
-        return False
     begins_at = block[0].words[0]
-    text_at = block[0].words[1].box[0] if BULLET.match(begins_at.text) and len(block[0].words) > 1 else last.box[0]
-    if abs(line.box[0] - text_at) > 1.5 * size and abs(line.box[0] - block[0].box[0]) > 1.5 * size:
+    hangs = bool(BULLET.match(begins_at.text)) and len(block[0].words) > 1
+    text_at = block[0].words[1].box[0] if hangs else last.box[0]
+    ended = bool(SENTENCE_END.search(last.text)) or not is_continued(last, line, _right_edge(last, lines))
+    below_item = hangs and abs(line.box[0] - text_at) < 2 and not last.text.endswith((".", "。"))
+    if ended and heading_level(line, size) is not None and not below_item:
         return False
-    return is_continued(last, line, _right_edge(last, lines))
+    if hangs and line.box[0] < block[0].box[0] - 2:
+        return False  # left of the item's own mark
+    indented = len(block) == 1 and not hangs and 0 < last.box[0] - line.box[0] < MOST_INDENT * size
+    if not indented and abs(line.box[0] - text_at) > 1.5 * size and abs(line.box[0] - block[0].box[0]) > 1.5 * size:
+        return False
+    return (below_item and _is_numbered(line)) or is_continued(last, line, _right_edge(last, lines))
+
+
+def _is_numbered(line: Line) -> bool:
+    """Whether a line begins as the heading of a section does: right below an item it goes on with a figure."""
+    return bool(NUMBERED.match(line.text))
 
 
 def _right_edge(line: Line, lines: Sequence[Line]) -> float:

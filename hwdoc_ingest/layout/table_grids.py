@@ -86,7 +86,7 @@ def _is_name(piece: Line) -> bool:
     text = piece.text
     return (
         len(piece.words) <= MOST_WORDS
-        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^°C/W", text))
+        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^°C/W|^[A-Z]\d{1,2}$", text))
         and not VALUE.match(text)
         and not re.search(r"=|\d\s?(?:°|[kMG]?Hz|[KMG]?B\b|m?[VAW]\b)", text)
         and not BULLET.match(piece.words[0].text)

@@ -10,17 +10,15 @@ from hwdoc_ingest.layout.table_column import Table
 from hwdoc_ingest.layout.table_columns import find_tables
 from hwdoc_ingest.layout.table_rows import middle, table_rows
 from hwdoc_ingest.layout.turned_headers import with_turned_headers
-from hwdoc_ingest.page.pages import Page, Word
+from hwdoc_ingest.page.pages import Box, Page, Word
 from hwdoc_ingest.page.text_lines import baselines, regions
 from hwdoc_ingest.statements.statement import Statement
 
 
-def read_tables(
-    page: Page, open_table: Table | None, path_at: PathAt
-) -> tuple[list[Statement], frozenset[int], Table | None]:
+def read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement], frozenset[int], Table | None]:
     """The rows of all tables on a page; those of two columns of text are looked for column by column."""
     page = with_turned_headers(page)
-    whole = _read_tables(page, open_table, path_at)
+    whole = _read_tables(page, open_table)
     parts = regions(page)
     if len(parts) == 1:
         return whole
@@ -28,21 +26,18 @@ def read_tables(
     found, used, still_open = list(whole[0]), set(whole[1]), whole[2]
     for words in parts:
         part = replace(page, words=tuple(word for word in words if place[id(word)] not in used))
-        rows, taken, _ = _read_tables(part, None, path_at)
+        rows, taken, _ = _read_tables(part, None)
         found += rows
         used |= {place[id(part.words[at])] for at in taken}
     return found, frozenset(used), still_open
 
 
-def _read_tables(
-    page: Page, open_table: Table | None, path_at: PathAt
-) -> tuple[list[Statement], frozenset[int], Table | None]:
+def _read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement], frozenset[int], Table | None]:
     """The rows of all tables whose rows run across all words of a page.
 
     Args:
         page: The page.
         open_table: A table of the page before that reached its foot.
-        path_at: The path of headings above a height on this page.
 
     Returns:
         The rows; which words (by position in page.words) they and the headers used; the table that is still open.
@@ -60,7 +55,7 @@ def _read_tables(
         ]
         header = [w for line in rows for piece in line for w in piece.words if _in_header(w, table)]
         used |= {index[id(word)] for word in (*body, *header)}
-        path = (*path_at(table.top), *((table.caption,) if table.caption else ()))
+        path = (table.caption,) if table.caption else ()
         found += table_rows(page, table, body, path)
     last = tables[-1] if tables else None
     still_open = last if last and last.bottom > 0.8 * page.height else None
@@ -85,16 +80,23 @@ def _within(page: Page, table: Table) -> tuple[Word, ...]:
 
 
 class PathAt:
-    """The path of headings above a height on one page; empty until the page's headings are known."""
+    """The path of headings above a place on one page; in two columns, of those that stand in the same column."""
 
-    def __init__(self, marks: Sequence[tuple[float, tuple[str, ...]]]) -> None:
-        self.marks = marks
+    def __init__(
+        self, first: tuple[str, ...], marks: Sequence[tuple[Box, tuple[str, ...]]], right: tuple[float, float]
+    ) -> None:
+        self.first = first
+        self.marks = sorted(marks, key=lambda mark: mark[0][1])
+        self.edge, self.head = right
+        """Where the right column begins, and how high; zeros on a page of one column."""
 
-    def __call__(self, height: float) -> tuple[str, ...]:
-        """The path above a height."""
-        path: tuple[str, ...] = ()
+    def __call__(self, box: Box | None) -> tuple[str, ...]:
+        """The path above a box."""
+        left, top, right, _ = box or (0.0, 0.0, 0.0, 0.0)
+        path = self.first
         for at, here in self.marks:
-            if at <= height:
+            elsewhere = at[2] < self.edge - 1 <= left or right < self.edge - 1 <= at[0]
+            if at[1] <= top and not (elsewhere and at[3] > self.head):
                 path = here
         return path
 

@@ -32,6 +32,8 @@ LEADING_RUN = re.compile(r"[\dA-Za-z.+-]{2,16}")
 """What is not broken at the end of a Chinese line."""
 BULLET = re.compile(r"^(?:[•●○◦▪■□◼◆◇➢➤‣⁃∙·►▶✓⚫★♦\uf000-\uf0ff]|[-—*]|o|\(?[a-z0-9]\)|\d{1,2}\.)$")
 VALUE = re.compile(r"^\W{0,3}(?:\d|0x|approx|up to|max|min|typ)", re.IGNORECASE)
+LABEL_IN_A_FIGURE = re.compile(r"^\d+ ?[KMG]i?B [A-Za-z]")
+"""A size with its own name is no name of what stands beside it: `32 KB I-cache`, in a block diagram."""
 EQUATION = re.compile(r"^[A-Za-z]{1,8}\s?=\s?[-+]?\d")
 DOT_LEADER = re.compile(r"(?:\.\s?){4,}|…+|_{4,}")
 
@@ -189,6 +191,12 @@ def regions(page: Page) -> list[tuple[Word, ...]]:
     return [tuple(word for line in part for word in line.words) for part in parts if part]
 
 
+def right_column(page: Page) -> tuple[float, float]:
+    """The left edge and the top of the right one of two columns of text; zeros on a page of one column."""
+    split = _two_columns(baselines(page.words), page.width)
+    return (min(line.box[0] for line in split[2]), min(line.box[1] for line in split[2])) if split else (0.0, 0.0)
+
+
 def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
     """Lines in reading order, in bands: rows across the page, or two columns one after the other."""
     split = _two_columns(rows, width)
@@ -209,17 +217,19 @@ _Split = tuple[list[list[Line]], list[Line], list[Line], list[list[Line]]]
 
 def _two_columns(rows: list[list[Line]], width: float) -> _Split | None:
     """The best cut of rows into two columns, if there is one."""
-    best: tuple[int, int, int, float] | None = None
+    best: tuple[float, int, int, float] | None = None
     for step in range(30, 71, 2):
         gutter = width * step / 100
         for start, end in _runs(rows, gutter):
             for first, last in {(start, end), *_parts(rows, start, end)}:
                 left, right = _sides(rows[first:last], gutter)
-                score = min(len(left), len(right))
+                few = min(len(left), len(right))
+                score = few + (last - first) / 2  # a gutter that reaches further is the page's own
                 centred = 0.42 * width < gutter < 0.58 * width
-                if score < 5 or (best is not None and score <= best[0]):
+                if few < 5 or (best is not None and score <= best[0]):
                     continue
-                if _are_columns(left, right, width) or (centred and _stand_apart(left, right)):
+                headed = centred and few >= FEW_LINES and _have_heads(left, right)
+                if headed or _are_columns(left, right, width) or (centred and _stand_apart(left, right)):
                     best = score, *_grown(rows, (start, end), (first, last), gutter), gutter
     if best is None:
         return None
@@ -269,7 +279,9 @@ def _grown(rows: list[list[Line]], run: tuple[int, int], part: tuple[int, int], 
     edge = min(line.box[0] for line in right)
 
     def goes_on(row: list[Line]) -> bool:
-        return all(edge - 3 < line.box[0] < edge + 3 * line.size for line in _sides([row], gutter)[1])
+        return all(
+            edge - REACH * line.size < line.box[0] < edge + REACH * line.size for line in _sides([row], gutter)[1]
+        )
 
     start, end = part
     while start > run[0] and goes_on(rows[start - 1]):
@@ -291,6 +303,9 @@ def _are_columns(left: list[Line], right: list[Line], width: float) -> bool:
     return wordy and all(_fills(side, width) for side in (left, right))
 
 
+FEWEST_HEADS = 2
+REACH = 3
+"""Font sizes by which items are set in from the heading of their column."""
 MANY_LINES = 15
 """Lines on each side from which on their heights tell columns from cells."""
 
@@ -315,6 +330,18 @@ def _stand_apart(left: list[Line], right: list[Line]) -> bool:
     return level < 0.4 * len(right) if few >= MANY_LINES else wordy and level < 0.25 * len(right)
 
 
+def _have_heads(left: list[Line], right: list[Line]) -> bool:
+    """Whether two sides have several headings each, some at heights of their own: cells have none."""
+    sizes = sorted(line.size for line in (*left, *right))
+    usual = sizes[len(sizes) // 2]
+    heads = [[line for line in side if line.size > 1.15 * usual] for side in (left, right)]
+    if min(map(len, heads)) < FEWEST_HEADS or any(
+        2 * len(some) > len(side) for some, side in zip(heads, (left, right), strict=True)
+    ):
+        return False
+    return any(all(abs(one.base - other.base) > usual for other in heads[0]) for one in heads[1])
+
+
 def _fills(side: list[Line], width: float) -> bool:
     widths = sorted(line.box[2] - line.box[0] for line in side)
     widest = widths[int(len(widths) * 0.9)]
@@ -326,7 +353,7 @@ def _as_pairs(row: list[Line]) -> list[Line]:
     """A row as one line if its later pieces are values of the first, else as it is."""
     if not 2 <= len(row) <= 4 or len(row[0].words) > 10:
         return row
-    if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", row[0].text):
+    if not re.search(r"[A-Za-z\u4e00-\u9fff]{2}", row[0].text) or LABEL_IN_A_FIGURE.match(row[0].text):
         return row
     if all(_is_value(piece) for piece in row[1:]):
         return [Line(tuple(word for piece in row for word in piece.words))]
@@ -372,6 +399,8 @@ def is_continued(line: Line, following: Line, right_edge: float) -> bool:
         return True
     if ENDS_IN_NUMBER.search(text) and UNIT.match(following.text):
         return True
+    if re.search(r"\b[A-Za-z]{1,12}-$", text) and following.text[:1].isalpha():
+        return True  # a name that is broken at its own hyphen: `D-` / `Cache`
     width = right_edge - line.box[0]
     chinese = CJK.fullmatch(text[-1:]) and CJK.fullmatch(following.text[:1])
     reach = 0.15 if chinese else 0.12 if following.text[:1].islower() or following.text[:1] in "(0123456789" else 0.06

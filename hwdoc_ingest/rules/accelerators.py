@@ -152,7 +152,7 @@ _TYPE = re.compile(
 )
 _FRAMEWORKS = re.compile(r"\bframeworks?\b[^:：]{0,30}?(?:[:：]|such as|including|like)\s*(.{4,160})", re.IGNORECASE)
 _GPU_MODEL = re.compile(
-    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*MP\d|\s*MC\d|\s+\d-Core-\w+)?(?:\s*\(?MP\d\)?)?|\bPowerVR\s+\w+|"
+    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*MP\d|\s*MC\d|\s+\d-Core-\w+|\s\dEE)?(?:\s*\(?MP\d\)?)?|\bPowerVR\s+\w+|"
     r"\bAdreno\s+\d+|\bGC\d{3,4}\w*",
     re.IGNORECASE,
 )
@@ -176,7 +176,9 @@ _ARRAY = re.compile(
 _OTHER_CLOCK = re.compile(r"\bCPUs?\b|Cortex|RISC-V|\bGPU\b|\bDSP\b", re.IGNORECASE)
 _TELLS_TYPES = re.compile(
     r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
-    r"(?: support\w*)?\s*(?::|\||are\b|is\b)",
+    r"(?: support\w*)?\s*(?::|\||are\b|is\b)"
+    r"|^\W*(?:supports?\s+)?(?:(?:u?int|b?fp?|tf)-?\d{1,2}[\s/,&]*(?:and\s+)?){2,}(?:mixed )?"
+    r"(?:data ?types?|precisions?|quanti[sz]ation)\b",
     re.IGNORECASE,
 )
 """How a line begins that lists what an accelerator counts with."""
@@ -186,7 +188,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     """Lists of data types and frameworks, the GPU's model, and sizes written as a product."""
     text = tagged.text
     near = text + " " + " ".join(tagged.statement.path[-3:])
-    if not _FRAMEWORKS.search(text):
+    if not (_FRAMEWORKS.search(text) and _NPU.search(near)):
         yield from _known_frameworks(text)
     if _NPU.search(near) or _TELLS_TYPES.match(text):
         yield from _types(text)

@@ -127,7 +127,7 @@ def _base(tagged: Tagged, cells: Sequence[Cell], about: str) -> Iterator[Found]:
     name = _name(tagged, cells, cell, _NAMES)
     if not name or _RESERVED.search(f"{tagged.text} {' '.join(tagged.statement.path[-2:])}"):
         return
-    label = re.sub(r"\s*\([^()]*\d\s?[kKMG]i?B[^()]*\)\s*$", "", name).strip()
+    label = re.sub(r"\s*\([^()]*\d\s?[kKMG]i?B[^()]*\)\s*$|\.\s+(?:See|Refer)\b.*$", "", name).strip()
     memory = MEMORY.search(label) and not _DEVICE.search(label)
     field, sureness = ("memory.region.base", 0.88) if memory else ("mmio.base", 0.85)
     at = _RANGE.match(tagged.statement.cell_text(cell)) or _ONE.match(tagged.statement.cell_text(cell))

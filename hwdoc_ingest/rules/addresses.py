@@ -68,6 +68,8 @@ _SIZED_AT = re.compile(
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
 _SIZE = re.compile(r"\(?(\d[\d.,]*)\s?(?:[kMG](?:i?B|[ -]?bytes?|bits?)?|bytes?|B)\)?", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
+_SHORT = re.compile(r"\w \(([A-Z][A-Z\d_]{1,24}[a-z]?\d*)\)\s*$")
+"""A register's short name after its long one: `Channel Interrupts (INTR)`."""
 _NAME_HEADER = re.compile(
     r"\b(?:blocks?|modules?|names?|peripherals?|devices?|regions? name|memory type|ip|function|target|slave)\b"
     r"|模块|名称|外设",
@@ -166,8 +168,10 @@ def _offsets(tagged: Tagged) -> Iterator[Found]:
     )
     if offset is None or named is None or named is offset:
         return
-    text, name = tagged.statement.cell_text(offset), re.sub(r"\s+", "", tagged.statement.cell_text(named))
-    found = re.fullmatch(rf"\s*(?:{HEX}|[\dA-Fa-f]{{2,4}})\s*", text)
+    text, called = tagged.statement.cell_text(offset), tagged.statement.cell_text(named)
+    short = _SHORT.search(called)
+    name = short[1] if short else re.sub(r"\s+", "", called)
+    found = re.fullmatch(rf"\s*(?:{HEX}|[\dA-Fa-f]{{2,4}}|[\dA-Fa-f]{{1,4}}h)\s*", text)
     if found and re.fullmatch(r"[A-Za-z]\w{1,40}", name):
         yield Found(
             "register.offset", offset.start, offset.end, address(hex_number(text)), instance=name, sureness=0.88

@@ -31,7 +31,7 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.72,
         after=False,
         forbids=words(r"address(?!/data)|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
-        forbids_path=words(r"DDR|DRAM|external memory"),
+        forbids_path=words(r"DDR|DRAM|external memory|DMA"),
     ),
     QuantityRule(
         "bus.width_bits",

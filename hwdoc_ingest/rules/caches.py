@@ -28,7 +28,7 @@ L1D = words(
 )
 L2 = words(
     r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:(?:unified|shared|mapped)\s+"
-    r"|S?RAM/)*caches?\b(?!\s*controller)|二级缓存|L2\s*缓存"
+    r"|S?RAM/)*caches?\b(?!\s*controller)|\bL2(?= (?:associativity|line size|size)\b)|二级缓存|L2\s*缓存"
 )
 L3 = words(
     r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b\s*(?:unified\s+|"
@@ -186,7 +186,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for match in _WAYS.finditer(text):
         said = [part for at, part in enumerate(match.groups()) if part and at != _DIRECT]
         values = (1,) if match[1 + _DIRECT] else tuple(_count(part) for part in said)
-        if re.search(r"tlb|branch|predict|btb", text, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
+        said_of = clause(text, *match.span()) if is_long(tagged) else text
+        if re.search(r"tlb|branch|predict|btb", said_of, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
             continue
         for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.ways", match, values)
@@ -323,7 +324,7 @@ _OTHER_MEMORY = words(r"\bL[23]\b|second|third|secondary|TLB|\bmain memory\b|\b(
 
 
 _JOINED = re.compile(
-    r"\s*(?:,|/|and|&|,\s*and)\s*(?:an?\s+|the\s+)?(?:\d{1,4}[- ]?K\S{0,6}\s+)?(?:of\s+|L1\s+)*", re.IGNORECASE
+    r"\s*(?:,|/|and|&|,\s*and)\s*(?:an?\s+|the\s+)?(?:\d{1,4}[- ]?K\S{0,6}\s*)?(?:of\s+|L1\s+)*", re.IGNORECASE
 )
 """What stands between the names of two caches that are told of together."""
 

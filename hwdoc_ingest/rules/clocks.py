@@ -236,6 +236,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         instance = instances.clocked_core(tagged, at.start, at.end)
         plain = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
         yield replace(plain, value=None, max=at.values[0]) if most else plain
+    yield from _of_named_cores(tagged)
     other = _ACCELERATOR_LABEL.match(text)
     if other and len(clocks) == 1 and clocks[0].start > other.end():
         field = "gpu.clock_hz" if other["gpu"] else "npu.clock_hz"
@@ -243,6 +244,26 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for match in _NAMED_RC.finditer(text):
         value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
         yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)
+
+
+_RUNS_AT = re.compile(r"(?P<most>\b(?:up to|max(?:imum)?\.?)\s*)?(?:\b(?:at|frequency|clock)\s*|@\s*)*$", re.IGNORECASE)
+
+
+def _of_named_cores(tagged: Tagged) -> Iterator[Found]:
+    """The clock of each core that stands in a list under its short name: `M0 (RV32IMC, up to 320 MHz), D0 (...)`."""
+    if tagged.statement.is_row or len(tagged.statement.cores) < 2:
+        return
+    names = "|".join(map(re.escape, tagged.statement.cores))
+    for amount in tagged.amounts:
+        if amount.dimension != "frequency" or amount.form != "single" or amount.values[0] < 1e6:
+            continue
+        before = tagged.text[: amount.start]
+        named = re.search(rf"(?<![\w-])({names})\s?[(:：@][^();:；]{{0,60}}$", before)
+        if named and not _NOT_CORE.search(named.group()):
+            most = _RUNS_AT.search(before)
+            at = {"max" if most and most["most"] else "value": amount.values[0]}
+            span = named.start(), amount.end
+            yield Found("cpu.clock_hz", *span, instance=named[1], sureness=0.78, **at)  # type: ignore[arg-type]
 
 
 def _own_oscillators(tagged: Tagged) -> Iterator[Found]:

@@ -9,7 +9,7 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.cores",
         "count",
         words(
-            r"^(?:(?:number|no\.) of )?(?:(?:CPU|processor|application|main) )?(?:processors?|cores?)(?: count)?"
+            r"^(?:(?:number|no\.) of )?(?:(?:CPU|processor|application|main) )?(?:processors?|cores?|CPUs)(?: count)?"
             r"(?=$| \|)"
             r"|^CPU(?: core)? ?(?:count|number|数)"
         ),

@@ -40,6 +40,13 @@ _OF_CHANNELS = re.compile(
 _TIMES = re.compile(r"^\W*([1-8]) ?[x×] (?:\w+ )?G?P?DMA\w*\b(?! channels?| requests?)", re.IGNORECASE)
 """`2 x DMA with 8 channels`."""
 
+_EACH_HAS = re.compile(
+    r"\b(\w*DMA\w*\d)(?:\s*(?:,|and|&|/)\s*(?:and )?(\w*DMA\w*\d))?,?\s+(?:each |both )?(?:has|have|with)\s+(\d{1,3})"
+    r"(?=\s*(?:channels?\b|[,;)]|and\b|$))",
+    re.IGNORECASE,
+)
+"""`DMA0 and DMA2 each have 8 channels, DMA1 has 4`."""
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.channels",
@@ -54,6 +61,7 @@ RULES: tuple[QuantityRule, ...] = (
         not_beside=words(r"\0\s*channels? (?:may be |can be |are )?(?:active|at once)"),
         forbids=words(
             _OTHER.pattern + r"|at the same time|\bFIFO\b|per channel|transfer size|linked (?:to|items?)|more than one"
+            r"|\bevents?\b[^.;]{0,40}\b(?:any|each|every|all|which)\b|\binterrupts from\b"
             r"|channels? \\d+ to|" + _BOTH_WAYS.pattern
         ),
         sureness=0.85,
@@ -75,7 +83,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "dma.requests",
         "count",
-        words(r"\b(?:hardware |peripheral |DMA )*requests?\b|\bhandshak(?:e|ing) (?:interfaces|signals|lines)\b"),
+        words(
+            r"\b(?:hardware |peripheral |DMA )*requests?\b|\b(?:DMA )?events(?=, each|\W+which| that| can)"
+            r"|\bhandshak(?:e|ing) (?:interfaces|signals|lines)\b"
+        ),
         context=_DMA,
         low=1,
         high=512,
@@ -131,7 +142,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"\bdata (?:size|width)s?\b|\b(?:AXI|AHB) (?:master )?(?:data )?(?:bus|interface|port)\b"
             r"|\bwidth of transfers\b|(?:wide )?\bDMA (?:engine|unit)\b|\bdata path\b"
             r"|\b(?:source|destination|transfer|item) (?:and destination )?(?:data )?widths?\b"
-            r"|\b(?:master |AHB |AXI |bus )+ports?\b"
+            r"|\b(?:master |AHB |AXI |bus )+ports?\b|\bdata bus\b"
         ),
         context=_DMA,
         low=8,
@@ -247,6 +258,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
     times = _TIMES.search(text)
     if times:
         yield Found("dma.controllers", *times.span(), float(times[1]), sureness=0.75)
+    for has in _EACH_HAS.finditer(text) if re.search(r"\bchannels?\b", text) else ():
+        for name in filter(None, has.groups()[:2]):
+            yield Found("dma.channels", *has.span(), float(has[3]), instance=name, sureness=0.82)
     each = _OF_CHANNELS.search(text)
     if each:
         counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]

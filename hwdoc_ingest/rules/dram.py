@@ -200,6 +200,34 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=words(_NOT_DDR.pattern + "|" + _BUILT_IN.pattern),
     ),
     QuantityRule(
+        "memory.dram.max_size_bytes",
+        "bytes",
+        words(r"^\W*(?:(?:max(?:imum)?|total|memory) )*capacity\b|\bcapacity\W*$"),
+        context=words(
+            r"(?:^|> )(?:[\d.]+ )?(?:(?:external|main|system|DRAM) )?(?:memory|SDRAM|DRAM|DDR\w*)(?: interface)?:?$"
+        ),
+        low=1 << 26,
+        high=1 << 45,
+        gap_words=2,
+        forbids=_NOT_DDR,
+        forbids_path=_NOT_DDR,
+        sureness=0.72,
+    ),
+    QuantityRule(
+        "memory.dram.max_size_bytes",
+        "bits",
+        words(r"capacity|density"),
+        context=words(r"(?:LP)?DDR\d"),
+        low=1 << 26,
+        high=1 << 40,
+        scale=8,
+        gap_words=2,
+        before=False,
+        forbids=words(_BUILT_IN.pattern + r"|each|per (?:rank|channel|chip)|eMMC|flash|NAND"),
+        forbids_path=words("flash|eMMC|" + _BUILT_IN.pattern),
+        sureness=0.72,
+    ),
+    QuantityRule(
         "memory.dram.clock_hz",
         "frequency",
         words(
@@ -354,7 +382,11 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
         width = float(several[2])
         yield Found("memory.dram.channel_width_bits", several.start(), several.end(), width, sureness=0.75)
     beside = _WIDTH_BESIDE.search(text)
-    if beside and not several and not re.search(r"channel|\beach\b|\bper\b|ECC|[x×] ?\d", text, re.IGNORECASE):
+    if (
+        beside
+        and not several
+        and not re.search(r"channel|\beach\b|\bper\b|(?<!inline )ECC|[x×] ?\d", text, re.IGNORECASE)
+    ):
         width = float(beside[1] or beside[2])
         yield Found("memory.dram.bus_width_bits", beside.start(), beside.end(), width, sureness=0.75)
     lanes = _LANES.search(text)

@@ -39,6 +39,12 @@ MEMORY_NAME = re.compile(
 
 def core(tagged: Tagged, start: int, end: int) -> str | None:
     """The processor core or cluster: beside the value, else named in the sentence, else in the headings."""
+    label = None if tagged.statement.is_row else LABEL.match(tagged.text)
+    if label and label.end() <= start:
+        return label[1]
+    own = _own_name(tagged, start)
+    if own:
+        return own
     named = list(CORE.finditer(tagged.text))
     if named:
         after = [m for m in named if m.start() >= end]
@@ -65,7 +71,40 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
         if before:
             return before[-1].group()
         return near_after.group() if near_after else None
-    return _called(tagged, start, end) or from_path(tagged, CORE) or from_path(tagged, CALLED)
+    told = _called(tagged, start, end) or _subject(tagged.text[:start]) or _subject(tagged.statement.earlier)
+    told = told or _last_own_name(tagged, tagged.statement.earlier)
+    return told or from_path(tagged, CORE) or from_path(tagged, CALLED)
+
+
+def _own_name(tagged: Tagged, start: int) -> str | None:
+    """The core whose own short name stands last before a place; in a row, in the header or the first cell."""
+    cells = tagged.statement.cells
+    said = " ".join([*(c.header for c in cells if c.start <= start < c.end + 1), tagged.text[:start]])
+    return _last_own_name(tagged, said)
+
+
+def _last_own_name(tagged: Tagged, said: str) -> str | None:
+    if not tagged.statement.cores:
+        return None
+    named = re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, tagged.statement.cores))})(?![\w-])", said)
+    return named[-1] if named else None
+
+
+LABEL = re.compile(r"^\W*([A-Z]{1,2}\d{1,3})\s?[:：]")
+"""A core's short name before what is said of it: `M0: 32 KB instruction cache`."""
+SUBJECT = re.compile(
+    r"(?<![\w-])(?!L\d|DDR|USB|PCI)([A-Z]{1,2}\d{1,2})(?= (?:core |CPU |processor )?"
+    r"(?:is|has|uses|features|contains|includes|implements|supports?|runs|integrat\w+)\b)"
+)
+"""A core's short name as the subject of a sentence: `D0 is a 64-bit RISC-V CPU`."""
+
+
+def _subject(said: str) -> str | None:
+    """The core that sentences about a processor tell of, if it is just one."""
+    if not re.search(r"\b(?:CPUs?|processor|cores?|RISC)\b", said):
+        return None
+    named = {match[1] for match in SUBJECT.finditer(said)}
+    return named.pop() if len(named) == 1 else None
 
 
 CALLED = re.compile(
@@ -102,11 +141,21 @@ CORE_LABEL = re.compile(
 """How an item of a list begins that tells of one core: `Management core: RV32IMAC, 300 MHz`."""
 
 
+RISC_V = re.compile(r"\bRISC-V(?= (?:(?:co)?processor|core|CPU|MCU|subsystem|up to)\b| ?@)", re.IGNORECASE)
+"""A core that is told from others by its instruction set alone: `RISC-V core up to 700 MHz`."""
+
+
 def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
     """A core together with the variant, supply or temperature that its clock is given for."""
     label = None if tagged.statement.is_row else CORE_LABEL.match(tagged.text)
     named = label[1].strip() if label and label.end() <= start else ""
-    parts = [named, core(tagged, start, end) or "", beside(tagged, start, end) or "", row_label(tagged, start)]
+    plain = RISC_V.search(tagged.text[:start])
+    parts = [
+        named,
+        core(tagged, start, end) or (plain.group() if plain else ""),
+        beside(tagged, start, end) or "",
+        row_label(tagged, start),
+    ]
     return " ".join(dict.fromkeys(part for part in parts if part)) or None
 
 
@@ -141,7 +190,7 @@ def row_label(tagged: Tagged, start: int = -1) -> str:
 
 
 _OF_MEMORIES = re.compile(
-    r"(?:chapter\s)?[\d.\s]*(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
+    r"(?:chapter\s)?[\d.\s]*(?:\w+ (?:and|&) )?(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
     r"(?: (?:sub-?systems?|systems?|organi[sz]ation"
     r"|architecture|maps?|features?|resources?|and\b.*))?[\s:]*$|(?:table|figure)\b",
     re.IGNORECASE,
@@ -169,6 +218,8 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
         parts.append(name.group())
         short = re.match(r"\s?\(([A-Z][A-Z\d]{2,7})\)", text[name.end() :])
         parts += [short[1]] if short and not re.fullmatch(r"S?RAM|ROM|ECC|TCM", short[1]) else []
+    within = re.match(r"\s?(?:S?RAM|memory) in (?:the )?([A-Z]{2,6}|always-on)\b", text[end:])
+    parts += [within[1]] if within else []
     if not parts and tagged.statement.path:
         parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
         above = tagged.statement.path[-1]
@@ -284,7 +335,9 @@ def _variant(tagged: Tagged) -> str:
         return ""
     text = tagged.statement.cell_text(first)
     found = re.findall(
-        r"\b[A-Z]+\d[\w-]*\b|\b\d+ ?[MG]Hz\b|\b(?:ceramic|plastic|cerdip|PGA|PQFP|BGA|QFN)\b", text, re.IGNORECASE
+        r"\b[A-Z]+\d[\w-]*\b|\bsuffix \w+\b|\b\d+ ?[MG]Hz\b|\b(?:ceramic|plastic|cerdip|PGA|PQFP|BGA|QFN)\b",
+        text,
+        re.IGNORECASE,
     )
     return " ".join(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
@@ -29,6 +30,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"(?:floating|FPU)[^,;]*pipelin|pipelin[^,;]*(?:floating|FPU)|multiplier|each stage|synchroni[sz]er"
         ),
         not_beside=words(r"\0-?\s?stages? (?:floating|FP\b)"),
+        instance=instances.core,
     ),
     QuantityRule(
         "cpu.tlb.entries",
@@ -293,7 +295,8 @@ _COUNT = (
 _CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
     rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
-    rf"independent processors|CPU cores|(?:(?:\d+-bit|RISC-V|RISC|application|in-order|out-of-order"
+    rf"independent processors|(?:(?:symmetric|identical)\s+)?CPUs\b|CPU cores"
+    rf"|(?:(?:\d+-bit|RISC-V|RISC|application|in-order|out-of-order"
     rf"|[\w-]+-class|identical"
     rf"|Arm®?|embedded|high-performance)\s+){{1,4}}cores\b)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
     rf"[\w-]*\d+-bit [\w-]+)?)",
@@ -307,11 +310,25 @@ _NAMED_CORES = re.compile(
     r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
     re.IGNORECASE,
 )
+_AT_MOST = re.compile(r"\b(?:up to|as many as|at most|maximum of)\s*$", re.IGNORECASE)
+_CORES_AFTER = re.compile(
+    r"\b(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+|(?:XuanTie\s+)?C9\d\d\w*),? ?"
+    r"(?:MP(?P<mp>[2-8])\b|\(?[x×] ?(?P<times>[2-8])\b(?! ?\d)|"
+    r"(?P<word>single|dual|triple|quad|hexa|octa)[- ]?core\b)",
+    re.IGNORECASE,
+)
+"""`Cortex-A7 dual-core`, `Cortex-A7 MP2`, `Cortex-A55 x4`."""
 _CORE_TYPE = re.compile(
     r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+|XuanTie\s+[CE]\d{3}(?:\s+RISC-V)?|"
     r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
     re.IGNORECASE,
 )
+_NUMBERS_SOMETHING = re.compile(
+    r"(?:\b(?:tables?|figures?|fig|chapters?|sections?|parts?|appendix|steps?|notes?|rev(?:ision)?|version|part)"
+    r"|[图表第章])[\s.:]*(?:\d+[-.])*$|\d[-.]$",
+    re.IGNORECASE,
+)
+"""What stands before the number of a section or a figure, which counts no cores: `Figure 3 Cortex-A53 platform`."""
 _REGISTERS = re.compile(
     r"\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b", re.IGNORECASE
 )
@@ -373,11 +390,22 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if not (_NOT_CPU.search(text) or _NOT_CPU.search(path)):
         named_at: list[int] = []
         for match in _NAMED_CORES.finditer(text):
+            if match[1] and _NUMBERS_SOMETHING.search(text[: match.start()]):
+                continue
             named_at.append(match.start())
             number = float(match[1] or NUMBER_WORDS[match[2].lower()])
             if 1 <= number <= 256:
                 name = match["name"].replace("®", "")
-                yield Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
+                plain = Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
+                most = _AT_MOST.search(text[: match.start()])
+                yield replace(plain, value=None, max=number) if most else plain
+        for match in _CORES_AFTER.finditer(text):
+            if any(match.start("name") <= at or text[at : match.start("name")].isspace() for at in named_at):
+                continue
+            named_at.append(match.start("word"))
+            said = match["mp"] or match["times"] or NUMBER_WORDS[match["word"].lower()]
+            name = match["name"].replace("®", "")
+            yield Found("cpu.cores", match.start(), match.end(), float(said), instance=name, sureness=0.88)
         for match in (m for m in _CORES.finditer(text) if m.start() not in named_at):
             number = float(match[1] or NUMBER_WORDS[match[2].lower()])
             named = match["name"] or _named_after(text, match.end())
@@ -392,7 +420,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
             ):
                 named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
                 instance = named or instances.core(tagged, match.start(), match.end())
-                if named or not re.search(r"\beach\b|\bpower domain|clusters?\. big", text, re.IGNORECASE):
+                of_each = re.search(r"\beach\b", text[: match.start()], re.IGNORECASE)
+                if named or not (of_each or re.search(r"\bpower domain|clusters?\. big", text, re.IGNORECASE)):
                     yield Found(
                         "cpu.cores",
                         match.start(),

@@ -161,7 +161,8 @@ _CLAUSE = re.compile(r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)
 def is_long(tagged: Tagged) -> bool:
     """Whether a sentence has room for clauses about other things."""
     longest = LONG if tagged.statement.printed is None else LONG_IN_CHINESE
-    return not tagged.statement.is_row and len(tagged.text) > longest
+    several = sum(bool(find_amounts(part)) for part in tagged.text.split("; ")) > 1
+    return not tagged.statement.is_row and (several or len(tagged.text) > longest)
 
 
 def clause(text: str, start: int, end: int) -> str:

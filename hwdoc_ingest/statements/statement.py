@@ -64,6 +64,8 @@ class Statement:
     earlier: str = ""
     """The sentences before it in its paragraph: what `it`, `each` and `the cache` speak of."""
     is_heading: bool = False
+    cores: tuple[str, ...] = ()
+    """The document's own short names of its cores (rules/core_names.py)."""
     printed: Printed | None = None
     """What the document prints, if `text` and `path` are not its own words."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.layout.tables import PathAt, read_tables
+from hwdoc_ingest.layout.tables import read_tables
 from hwdoc_ingest.page.pages import PdfFile
 from hwdoc_ingest.statements.statement import Statement
 
@@ -99,7 +99,7 @@ def statements_of(data: bytes) -> list[Statement]:
     still_open = None
     with PdfFile(data, "tables") as file:
         for number in range(1, file.count + 1):
-            rows, _, still_open = read_tables(file.page(number), still_open, PathAt([]))
+            rows, _, still_open = read_tables(file.page(number), still_open)
             found += rows
     return found
 

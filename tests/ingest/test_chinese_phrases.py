@@ -15,7 +15,7 @@ from hwdoc_ingest.statements.statement import RowCell, row
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
 L1I, L1D, L2 = (f"cpu.{level}_cache" for level in ("l1i", "l1d", "l2"))
 SAID = [
-    ("32位RISC-V内核，主频高达320MHz", one("cpu.word_bits", 32) | one("cpu.clock_hz", up_to(320e6))),
+    ("32位RISC-V内核，主频高达320MHz", one("cpu.word_bits", 32) | one("cpu.clock_hz", up_to(320e6), "RISC-V")),
     ("处理器主频：480 MHz", one("cpu.clock_hz", 480e6)),
     ("四核Cortex-A53处理器", one("cpu.cores", 4, "Cortex-A53") | one("cpu.core_type", "Cortex-A53")),
     ("最高主频１．５ＧＨｚ", one("cpu.clock_hz", up_to(1.5e9))),

@@ -4,7 +4,7 @@ import io
 
 from reportlab.pdfgen.canvas import Canvas
 
-from hwdoc_ingest.layout.tables import PathAt, read_tables
+from hwdoc_ingest.layout.tables import read_tables
 from hwdoc_ingest.page.pages import PdfFile
 
 COLUMNS = {"Parameter": 40, "Symbol": 160, "Min": 240, "Typ": 290, "Max": 340, "Unit": 390}
@@ -39,7 +39,7 @@ def rows_of(data):
     found, still_open = [], None
     with PdfFile(data, "t") as file:
         for number in range(1, file.count + 1):
-            rows, _, still_open = read_tables(file.page(number), still_open, PathAt([]))
+            rows, _, still_open = read_tables(file.page(number), still_open)
             found += rows
     return [{(cell.header, cell.bound): r.cell_text(cell) for cell in r.cells} for r in found]
 
