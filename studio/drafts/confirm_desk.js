@@ -172,7 +172,17 @@ class Desk {
     if (next) this.go(next)
     else this.draw()
   }
-  togglePanel(name) { this.unticked.clear(); this.panel = this.panel === name ? null : name; this.draw() }
+  togglePanel(name) {
+    this.unticked.clear()
+    this.panel = this.panel === name ? null : name
+    if (this.panel === "sure" && !this.above().length) this.lower()
+    this.draw()
+  }
+  // The highest threshold above which something is open: what is opened to look lower is not empty.
+  lower() {
+    const surest = Math.max(...this.open().map(place => place.readings[0].confidence))
+    this.threshold = this.data.thresholds.find(one => surest > one) ?? this.threshold
+  }
   closePanel() { this.panel = null; this.draw() }
   key(event) {
     if (!this.root.isConnected || this.loaded !== this.data.draft) return

@@ -13,9 +13,11 @@ function drawCard(desk) {
   }
   if (place.was && !(stands && place.change === "same")) card.append(element("div", { class: "was" }, desk.words(`was_${place.change}`, { was: place.was, name: desk.data.before.name })))
   if (desk.editing) card.append(drawEditor(desk, place, reading))
-  card.append(drawFacts(desk, place, reading, stands))
+  const others = place.readings.length > 1 ? drawOthers(desk, place, reading, stands) : ""
+  const asked = place.conflict || place.mixed // a choice that is asked for stands above what may be scrolled
+  card.append(asked ? others : "", drawFacts(desk, place, reading, stands))
   if (reading && reading.text) card.append(element("div", { class: "quote" }, reading.text))
-  if (place.readings.length > 1) card.append(drawOthers(desk, place, reading, stands))
+  card.append(asked ? "" : others)
   return card
 }
 
@@ -28,7 +30,7 @@ function drawFacts(desk, place, reading, stands) {
     fact("fact_strength", reading.strength)
     fact("fact_sharing", reading.sharing)
     fact("fact_condition", reading.condition)
-    fact("fact_confidence", `${reading.confidence.toFixed(2)} · ${reading.method}`)
+    fact("fact_confidence", `${reading.confidence.toFixed(3)} · ${reading.method}`)
     fact("fact_source", `${desk.documentName(reading)} · ${reading.place}`)
   }
   fact("fact_meaning", place.meaning)
@@ -43,7 +45,7 @@ function drawOthers(desk, place, reading, stands) {
   place.readings.forEach((one, number) => others.append(element("button", {
     type: "button", "data-choose": String(number + 1), disabled: !!desk.data.growing, "aria-pressed": String(one === reading && !!stands && stands.kind === "accept"), onclick: () => desk.choose(place, one),
   }, number < 9 ? element("kbd", {}, String(number + 1)) : null, element("span", {}, one.value, one.instance ? ` · ${one.instance}` : "", one.condition ? ` · ${one.condition}` : ""),
-    element("span", { class: "number muted" }, `${one.place} · ${one.confidence.toFixed(2)}`))))
+    element("span", { class: "number muted" }, `${one.place} · ${one.confidence.toFixed(3)}`))))
   return others
 }
 
@@ -102,8 +104,9 @@ function drawFoot(desk) {
   }
   const all = desk.list.figures("all"), conflicts = desk.list.figures("conflicts"), missing = desk.list.figures("missing")
   const said = desk.words("foot", { decided: all.decided, places: all.places, conflicts: conflicts.places - conflicts.decided, missing: missing.places - missing.decided })
+  const done = all.decided === all.places && conflicts.decided === conflicts.places
   const sure = desk.above().length, resting = desk.sureRests()
-  foot.append(element("span", { class: "figures", role: "status" }, said), desk.record.outbox.length ? element("span", { class: "muted" }, desk.words("saving")) : "", element("span", { class: "gap" }))
+  foot.append(element("span", { class: "figures", role: "status" }, said), done ? element("strong", { class: "done" }, desk.words("foot_done")) : "", desk.record.outbox.length ? element("span", { class: "muted" }, desk.words("saving")) : "", element("span", { class: "gap" }))
   if (desk.kept().length) foot.append(element("button", { class: "primary", type: "button", "data-act": "carry", onclick: () => desk.act("carry") },
     desk.words("carry_open", { count: desk.kept().length, name: desk.data.before.name }), desk.hint("carry")))
   foot.append(element("button", { type: "button", disabled: !!resting, title: resting || null, "data-act": "sure", onclick: () => desk.act("sure") },

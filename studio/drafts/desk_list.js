@@ -76,7 +76,7 @@ class PlaceList {
     return element(tag, { class: "row" }, first,
       element("span", { class: "what", title: place.key }, place.title, place.instance ? element("span", { class: "muted" }, ` · ${place.instance}`) : null),
       element("span", { class: "value" }, this.valueOf(place)),
-      element("span", { class: "number muted" }, reading ? reading.confidence.toFixed(2) : ""))
+      element("span", { class: "number muted" }, reading ? reading.confidence.toFixed(3) : ""))
   }
   mark(place) {
     const stands = this.desk.record.standing(place.key)

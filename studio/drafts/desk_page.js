@@ -1,6 +1,7 @@
 // The page that a value was read from: its picture with marks, the lines of a text, or two crops of a conflict.
 
-const ZOOM = 1.35 // pixels of the screen for one point: ten-point type is read without effort
+const ZOOM = 1.35 // pixels of the screen for one point at most: ten-point type is read without effort
+const SIDES = 24 // pixels left and right of what is marked
 const POINT = 2 // pixels of a page's picture for one point of the page
 const GROW = 1.5 // points around a box, so that the mark does not touch the words
 const CUT_MARGIN = 12 // points of the page left and right of a crop's words
@@ -44,7 +45,7 @@ class PageView {
       const width = picture.width / POINT, height = picture.height / POINT
       for (const mark of this.marks(place, reading, width, height)) sheet.append(mark)
       const wide = view.clientWidth - 24
-      sheet.style.width = `${this.zoomed ? Math.max(wide, width * ZOOM) : wide}px`
+      sheet.style.width = `${this.zoomed ? Math.max(wide, width * this.zoomFor(view, reading.box)) : wide}px`
       view.replaceChildren(sheet)
       if (reading.box) this.center(view, sheet, reading.box, width)
     })
@@ -66,11 +67,13 @@ class PageView {
       width: `${(right - left + 2 * GROW) / width * 100}%`, height: `${(bottom - top + 2 * GROW) / height * 100}%` })
     return mark
   }
+  // A line that is wide is enlarged less: its last columns are what is to be confirmed.
+  zoomFor(view, box) { return box ? Math.min(ZOOM, (view.clientWidth - 2 * SIDES) / (box[2] - box[0])) : ZOOM }
   center(view, sheet, box, width) {
     const scale = parseFloat(sheet.style.width) / width
     view.scrollTop = sheet.offsetTop + (box[1] + box[3]) / 2 * scale - view.clientHeight / 2
     const fits = box[2] * scale + 40 < view.clientWidth
-    view.scrollLeft = fits ? 0 : sheet.offsetLeft + Math.min((box[0] + box[2]) / 2 * scale - view.clientWidth / 2, box[0] * scale - 24)
+    view.scrollLeft = fits ? 0 : sheet.offsetLeft + Math.min((box[0] + box[2]) / 2 * scale - view.clientWidth / 2, box[0] * scale - SIDES)
   }
   drawCrops(place, current) {
     const { desk } = this
@@ -81,7 +84,7 @@ class PageView {
       crops.append(element("button", { class: "crop", type: "button", disabled: !!desk.data.growing, "aria-pressed": String(reading === current && !!stands && stands.kind === "accept"),
         onclick: () => desk.choose(place, reading) },
         element("span", {}, number < 9 ? element("kbd", {}, String(number + 1)) : null, " ", element("strong", {}, reading.value), reading.instance ? ` · ${reading.instance}` : ""),
-        cut, element("span", { class: "muted" }, `${desk.documentName(reading)} · ${reading.place} · ${reading.confidence.toFixed(2)}`)))
+        cut, element("span", { class: "muted" }, `${desk.documentName(reading)} · ${reading.place} · ${reading.confidence.toFixed(3)}`)))
       const paper = desk.data.documents[reading.source]
       if (paper && paper.kind === "pdf" && reading.box) this.drawCut(cut, reading)
       else cut.textContent = reading.text

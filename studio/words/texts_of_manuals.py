@@ -56,7 +56,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "desk_sure_lower": {"en": "None above {above}: look lower"},
     "desk_accept_sure": {"en": "Accept the {count} above {above}"},
     "desk_alternatives": {"en": "Also found in the documents"},
-    "desk_alternatives_conflict": {"en": "The documents contradict each other: choose one"},
+    "desk_alternatives_conflict": {"en": "These readings contradict each other: choose one"},
     "desk_alternatives_mixed": {
         "en": "The spec has one place for these: choose what stands there. Each is also kept under its own name"
     },
@@ -85,7 +85,8 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "desk_fact_spec": {"en": "The spec holds"},
     "desk_fact_state": {"en": "Decided"},
     "desk_fact_strength": {"en": "Strength"},
-    "desk_foot": {"en": "{decided} of {places} confirmed · {conflicts} conflicts · {missing} not in the manual"},
+    "desk_foot": {"en": "{decided} of {places} confirmed · conflicts: {conflicts} · not in the manual: {missing}"},
+    "desk_foot_done": {"en": "All that was read is decided. Next: Save a version, at the top."},
     "desk_groups": {"en": "Groups of values"},
     "desk_help": {"en": "Keys"},
     "desk_mark_accept": {"en": "accepted"},
@@ -120,7 +121,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "desk_saving": {"en": "saving …"},
     "desk_sure": {"en": "List those above the threshold, to accept them together"},
     "desk_sure_accept": {"en": "Accept those ticked"},
-    "desk_sure_title": {"en": "{count} values above {above}, none in conflict"},
+    "desk_sure_title": {"en": "{count} above {above}, none in conflict"},
     "desk_threshold": {"en": "Confidence above"},
     "desk_undo": {"en": "Undo"},
     "desk_unknown": {"en": "Unknown"},

@@ -33,6 +33,12 @@ def brief_that_contradicts(path):
     return path
 
 
+def within(inner, outer):
+    """Whether something is seen from its left end to its right one."""
+    box, around = inner.bounding_box(), outer.bounding_box()
+    return around["x"] <= box["x"] and box["x"] + box["width"] <= around["x"] + around["width"]
+
+
 def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     sheet = tmp_path / DATASHEET
     sheet.write_bytes(sample_files()[DATASHEET])
@@ -53,6 +59,7 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     row = desk.locator(".row")
     expect(row.first).to_be_visible()
     expect(desk.locator(".mark.current")).to_be_visible()
+    assert within(desk.locator(".mark.current"), desk.locator(".view"))
     total = int(re.search(r"0 of (\d+) confirmed", desk.locator(".figures").inner_text())[1])
     assert total > 20
 
@@ -109,6 +116,15 @@ def test_from_an_uploaded_data_sheet_to_a_saved_spec(studio, page, tmp_path):
     studio.restart()
     page.goto(f"{studio.address}/confirm")
     expect(desk.locator(".figures")).to_contain_text(f"5 of {total} confirmed")
+
+    # A choice that is asked for, and the last column of a wide line, are seen without scrolling.
+    desk.locator(".row", has_text="one of 2").first.click()
+    expect(desk.locator(".others button").last).to_be_in_viewport(ratio=1)
+    wide = desk.locator('.row[data-place="other.cpu.clock_hz[fCPU]"]')
+    wide.click()
+    expect(desk.locator(".quote")).to_have_text("CPU clock frequency | fCPU | 100 | - | 1000 | MHz")
+    expect(desk.locator(".mark.current")).to_be_visible()
+    assert within(desk.locator(".mark.current"), desk.locator(".view"))
 
     # A burst of keys: each counts once.
     page.locator(".row").first.click()

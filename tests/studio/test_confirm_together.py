@@ -75,6 +75,9 @@ def test_two_windows_do_not_overwrite_each_other_and_a_restart_loses_nothing(stu
         at(one, CLOCK)
         expect(one.locator("[data-act=sure]")).to_contain_text("None above 0.98: look lower")
         expect(one.locator("[data-act=sure]")).to_be_enabled()
+        page.keyboard.press("s")  # what is opened to look lower shows what is open there
+        expect(page.get_by_role("dialog", name="1 above 0.95, none in conflict").locator(".row")).to_have_count(1)
+        page.keyboard.press("Escape")
         page.keyboard.press("e")
         field = one.locator(".editor input")
         expect(field).to_have_attribute("placeholder", "such as 800 MHz; kept in Hz")
@@ -91,6 +94,10 @@ def test_two_windows_do_not_overwrite_each_other_and_a_restart_loses_nothing(stu
         page.keyboard.press("s")
         expect(page.get_by_role("dialog")).to_have_count(0)
 
+        expect(one.locator(".done")).to_have_count(0)
+        page.keyboard.press("n")
+        page.keyboard.press("u")
+        expect(one.locator(".done")).to_have_text("All that was read is decided. Next: Save a version, at the top.")
         page.keyboard.press("?")
         keys = page.get_by_role("dialog", name="Keys")
         expect(keys.locator("dt")).to_have_count(15)
