@@ -35,6 +35,15 @@ HOLE = re.compile(r"\{\d(?::words)?\}")
             "int8 on npu, weights by tensor, asymmetric, cut ranges, activations by tensor",
             "npu 上的 int8，权重逐张量，非对称，截断范围，激活值逐张量",
         ),
+        (
+            "mixed with INT16, int8 on npu, weights by tensor, asymmetric, cut ranges",
+            "混合精度（含 INT16），npu 上的 int8，权重逐张量，非对称，截断范围",
+        ),
+        ("npu computes in int16.", "npu 以 int16 计算。"),
+        ("npu computes in int16 and runs Transpose.", "npu 以 int16 计算并支持 Transpose。"),
+        ("first 8 of 32 samples of pictures.npz", "pictures.npz 的 32 个样本中的前 8 个"),
+        ("sheet.pdf: reading pages", "sheet.pdf：正在读取页面"),
+        ("maps.xlsx: sheet 'Registers'", "maps.xlsx：工作表 'Registers'"),
     ],
 )
 def test_a_sentence_is_read_in_chinese_with_its_names_and_numbers(english: str, chinese: str) -> None:
