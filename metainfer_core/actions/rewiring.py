@@ -10,6 +10,8 @@ import onnx_ir as ir
 from metainfer_core.errors import DefectError
 
 UNIT = "metainfer.unit"
+PART_UNIT = "metainfer.part_unit"
+"""On a part of a node that was shared between units: the one that computes it, whatever it computes in."""
 FUSED_WITH = "metainfer.fused_with"
 FROM = "metainfer.from"
 MEMORY = "metainfer.memory"

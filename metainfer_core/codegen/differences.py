@@ -298,6 +298,10 @@ def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
     if len(parts) != len(channels):
         yield _difference(action, node, f"{len(channels)} parts", f"{len(parts)} convolutions")
         return
+    units = action.params.get("units", ())
+    for step, unit in zip(parts, units, strict=False):
+        if step.unit != unit:
+            yield _difference(action, node, f"a part on {unit}", f"{step.kernel} on {step.unit}")
     for step, count in zip(parts, channels, strict=True):
         tensors = [built.tensors[name] for name in (step.inputs[:1] if axis else step.outputs[:1])]
         if [tensor.shape[1] for tensor in tensors] != [count]:

@@ -58,6 +58,7 @@ TEXTS_OF_ACTIONS: dict[str, dict[str, str]] = {
     "parameter_size": {"en": "size"},
     "parameter_symmetric": {"en": "symmetric"},
     "parameter_target_hw": {"en": "target hw"},
+    "parameter_units": {"en": "units"},
     "parameter_weight_bits": {"en": "weight bits"},
     "parameter_with": {"en": "with"},
     "parameter_zero_point_clip": {"en": "zero point clip"},

@@ -58,6 +58,7 @@ TEXTS_ZH_OF_ACTIONS: dict[str, str] = {
     "parameter_size": "大小",
     "parameter_symmetric": "对称",
     "parameter_target_hw": "目标硬件",
+    "parameter_units": "计算单元",
     "parameter_weight_bits": "权重位宽",
     "parameter_with": "一并处理",
     "parameter_zero_point_clip": "零点截断",

@@ -52,6 +52,7 @@ from metainfer_core.actions.quantize_reasons import alternatives, why
 from metainfer_core.actions.rewiring import (
     FUSED_WITH,
     INTEGER,
+    PART_UNIT,
     UNIT,
     array_of,
     data_of,
@@ -70,6 +71,7 @@ from metainfer_core.actions.scales import (
     weight_codes,
     weight_scales,
 )
+from metainfer_core.actions.unit_shares import range_of_whole
 from metainfer_core.actions.units import granularities
 from metainfer_core.actions.wide_integers import wide_against, wide_rewrite
 from metainfer_core.numerics.ranges import Calibration
@@ -175,7 +177,7 @@ class Quantize(ActionKind):
         ranges = action.params.get("ranges", {})
         group, by_channel = (target, *followers(target)), action.params.get("channel_ranges", {})
         if calibration is not None and isinstance(ranges, dict):
-            ranges = {**ranges_of(group, form, calibration), **ranges}
+            ranges = {**ranges_of(group, form, calibration), **range_of_whole(target, calibration), **ranges}
         wanted = action.params.get("activation_scheme") == "channel_wise"
         if calibration is not None and wanted and isinstance(by_channel, dict):
             by_channel = {**channel_ranges_of(group, form, calibration), **by_channel}
@@ -275,14 +277,14 @@ class Quantize(ActionKind):
         """The action on a group; `width`: where it is to have another one than all."""
         target = group[0]
         preferred = self.preferred if width is None else width.params(self.preferred)
-        wanted = preferred.get("target_hw")
+        wanted = target.metadata_props.get(PART_UNIT) or preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
         bits = int(str(preferred.get("bit_width", 8)))
         integers = f"int{bits}"
         unit = integer_unit(spec, target.op_type, bits, at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)
         scheme = "channel_wise" if "channel" in allowed and form.role == "weighted" else "tensor_wise"
-        ranges = ranges_of(group, form, calibration) if calibration else {}
+        ranges = {**ranges_of(group, form, calibration), **range_of_whole(target, calibration)} if calibration else {}
         params: dict[str, object] = {
             "bit_width": 8,
             "scheme": scheme,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,14 +14,17 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.operator_rules import BrokenLimit, broken_limits
 from metainfer_core.actions.pieces import Pieces
-from metainfer_core.actions.rewiring import is_float, node, numbers_of, remove, take_over
-from metainfer_core.actions.units import NoUnit, describe, home, limits_against, unknown_unit
+from metainfer_core.actions.rewiring import PART_UNIT, UNIT, is_float, node, numbers_of, remove, take_over
+from metainfer_core.actions.unit_shares import best_share
+from metainfer_core.actions.units import NoUnit, describe, has_data_type, home, limits_against, not_run, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 
 LAW = "A convolution is a sum over its input channels and has no sum over its output channels: both can be cut."
+WORTH = 0.9
+"""Sharing a node between units is spoken of where it would take at most this share of the time on one."""
 MOST_PARTS = 64
 """More parts than this cost more launches than the unit can win back."""
 Axis = Literal["input_channels", "output_channels"]
@@ -36,12 +39,15 @@ class SplitParams(Value):
     """Channels of each part; their sum is the channels of the whole."""
     target_hw: str | None = None
     """Compute unit whose limit the parts keep."""
+    units: tuple[str, ...] = ()
+    """Compute unit of each part, along the output channels; none: all parts run where the whole would."""
 
 
 class Split(ActionKind):
     """Computes a convolution in parts that each keep a limit that the whole one breaks.
 
-    Cut along the input channels, the parts are added; cut along the output channels, they are put side by side.
+    Cut along the input channels, the parts are added; cut along the output channels, they are put side by side, and
+    each can have a unit of its own.
     """
 
     name = "split"
@@ -63,6 +69,8 @@ class Split(ActionKind):
             broken = broken_limits(spec, unit, conv, data_type)
             if broken:
                 yield self._proposal(model, spec, unit, conv, broken)
+            elif conv.attributes.get_int("group", 1) == 1:
+                yield from self._against_sharing(spec, conv, unit, data_type)
 
     def refusal(self, model: ir.Model, spec: HardwareSpec, action: Action) -> Refusal | None:
         """The node must be one that can be cut so, into as many channels as it has, with parts that keep the limits."""
@@ -76,6 +84,9 @@ class Split(ActionKind):
         pieces = Pieces(model, original)
         build = _along_inputs if params.axis == "input_channels" else _along_outputs
         result = build(pieces, params.channels)
+        parts = [piece for piece in pieces.nodes if piece.op_type == "Conv"]
+        for part, unit in zip(parts, params.units, strict=False):
+            part.metadata_props.update({PART_UNIT: unit, UNIT: unit})
         model.graph.insert_after(original, pieces.nodes)
         take_over(model, original.outputs[0], result)
         remove(model, [original])
@@ -84,10 +95,30 @@ class Split(ActionKind):
         """What happens, in one sentence."""
         params = SplitParams.from_plain(action.params)
         along = params.axis.replace("_", " ")
+        if params.units:
+            shares = _and(f"{count} on {unit}" for count, unit in zip(params.channels, params.units, strict=False))
+            return f"Compute {action.nodes[0]} in parts of its {along}, {shares}."
         return (
             f"Compute {action.nodes[0]} in {len(params.channels)} parts of at most {max(params.channels)} {along}"
             f"{f', within the limits of {params.target_hw}' if params.target_hw else ''}."
         )
+
+    def _against_sharing(
+        self, spec: HardwareSpec, conv: ir.Node, unit: str, data_type: str
+    ) -> Iterator[Action | Refusal]:
+        """What sharing the node between two units would gain, and why it does not."""
+        share = best_share(spec, conv, unit, data_type)
+        if share is None or share.together > WORTH * share.alone:
+            return
+        (kept, given), (first, second) = share.channels, share.units
+        reason = (
+            f"With {given} of its {kept + given} output channels on {second}, {conv.name} would take "
+            f"{share.together:,.2f} µs in place of {share.alone:,.2f} on {first} alone (predicted, with "
+            f"{share.transfers:,.2f} of transfers) if both computed at once. A program computes one step after "
+            f"another: {share.in_turn:,.2f} µs. As an override it can be had, with {kept}, {given} channels on "
+            f"{first}, {second}."
+        )
+        yield Refusal(kind=self.name, nodes=(str(conv.name),), reason=reason)
 
     def _proposal(
         self, model: ir.Model, spec: HardwareSpec, unit: str, conv: ir.Node, broken: Sequence[BrokenLimit]
@@ -155,19 +186,47 @@ def _reason_against(spec: HardwareSpec, conv: ir.Node, params: SplitParams) -> s
         return f"Parts of {', '.join(map(str, params.channels))} {along} do not make the {whole} of {conv.name}."
     if (unknown := unknown_unit(spec, params.target_hw)) is not None:
         return unknown
-    return _part_against(spec, conv, params)
+    if params.units:
+        return _shares_against(spec, conv, params)
+    return _part_against(spec, conv, params.axis, max(params.channels), params.target_hw)
 
 
-def _part_against(spec: HardwareSpec, conv: ir.Node, params: SplitParams) -> str | None:
-    """The limit that the largest part breaks, held against a part that is made for the purpose."""
-    if params.target_hw is None:
+def _shares_against(spec: HardwareSpec, conv: ir.Node, params: SplitParams) -> str | None:
+    """The first thing that stands against parts on units of their own."""
+    if params.axis != "output_channels":
+        return f"Parts of input channels of {conv.name} are added up, in one place: they share no units."
+    if params.target_hw is not None:
+        return f"Each part of {conv.name} has a unit of its own: target_hw says nothing more."
+    if len(params.units) != len(params.channels):
+        return f"{conv.name} has {len(params.channels)} parts and {len(params.units)} units for them."
+    data_type = "float32" if isinstance(integer_form(conv), str) else "int8"
+    for count, unit in zip(params.channels, params.units, strict=True):
+        if (unknown := unknown_unit(spec, unit)) is not None:
+            return unknown
+        lacking = has_data_type(unit, spec.compute_units[unit], data_type)
+        if lacking is not None:
+            return lacking.reason
+        if not spec.compute_units[unit].operators.runs("Conv"):
+            return not_run(spec, "Conv", [unit]).reason
+        if (against := _part_against(spec, conv, params.axis, count, unit)) is not None:
+            return against
+    return None
+
+
+def _and(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _part_against(spec: HardwareSpec, conv: ir.Node, axis: Axis, largest: int, unit: str | None) -> str | None:
+    """The limit that a part of so many channels breaks, held against a part that is made for the purpose."""
+    if unit is None:
         return None
-    largest = max(params.channels)
     source, weight = conv.inputs[0], numbers_of(conv.inputs[1])
     assert source is not None
     batch, channels, *space = static_shape(source) or ()
     out_batch, out_channels, *out_space = static_shape(conv.outputs[0]) or ()
-    by_input = params.axis == "input_channels"
+    by_input = axis == "input_channels"
     shape = (out_channels, largest, *weight.shape[2:]) if by_input else (largest, *weight.shape[1:])
     part = ir.node(
         "Conv",
@@ -190,7 +249,7 @@ def _part_against(spec: HardwareSpec, conv: ir.Node, params: SplitParams) -> str
     )
     part.attributes.update(conv.attributes)
     data_type = "float32" if isinstance(integer_form(conv), str) else "int8"
-    return limits_against(spec, params.target_hw, part, data_type)
+    return limits_against(spec, unit, part, data_type)
 
 
 def _along_inputs(at: Pieces, channels: Sequence[int]) -> ir.Value:
