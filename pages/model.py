@@ -27,6 +27,7 @@ from studio.pictures.pictures_tab import draw_pictures_tab
 from studio.session.address import text_from_address, text_to_address
 from studio.session.choices import choose_file, choose_spec, short_reference
 from studio.session.session import person
+from studio.words.core_words import core_term
 from studio.words.markup import draw, draw_style, next_step
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
@@ -70,7 +71,8 @@ def main() -> None:
         with chart:
             figure = roofline_chart(costs, roofs(spec.spec)) if costs is not None and spec is not None else None
             if figure is None:
-                st.info(text("roofline_none", missing=plain_words(", ".join(costs.unknown) if costs else "")))
+                lacks = map(core_term, costs.unknown if costs is not None else ())
+                st.info(text("roofline_none", missing=plain_words(", ".join(lacks))))
             else:
                 draw("predicted_note", words=text("roofline_note", chip=spec.spec.name if spec else ""))
                 st.plotly_chart(figure, key="roofline", config={"displaylogo": False})

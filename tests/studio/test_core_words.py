@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+import metainfer_core
 from studio.words.core_words import core_markup, in_chinese, sentences
 
 HOLE = re.compile(r"\{\d(?::words)?\}")
@@ -67,3 +69,12 @@ def test_both_languages_have_the_same_holes() -> None:
 def test_words_without_an_end_are_left_alone() -> None:
     endless = "x has " * 20_000 + "y; z runs 1 (f)."
     assert in_chinese(endless) == endless
+
+
+def test_what_a_prediction_does_without_is_said_in_chinese():
+    code = "".join(path.read_text("utf-8") for path in Path(metainfer_core.__file__).parent.rglob("*.py"))
+    endings = set(re.findall(r"\((?:[a-z]+ )*not counted\)", code))
+    assert len(endings) == 5
+    for ending in endings:
+        said = in_chinese(f"compute_units.npu.rows {ending}", is_part=True)
+        assert re.fullmatch(r"compute_units\.npu\.rows（[^A-Za-z]+）", said), said
