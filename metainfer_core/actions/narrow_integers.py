@@ -30,6 +30,16 @@ def narrow_against(spec: HardwareSpec, params: QuantizeParams, target: ir.Node) 
     return None
 
 
+def faster_widths(spec: HardwareSpec) -> tuple[int, ...]:
+    """The widths below 8 bits that some unit multiplies faster than INT8."""
+    return tuple(bits for bits in NARROW if any(gain(spec, name, bits) for name in spec.compute_units))
+
+
+def stated_widths(spec: HardwareSpec) -> tuple[int, ...]:
+    """The widths below 8 bits that some unit computes in."""
+    return tuple(bits for bits in NARROW if bits_against(spec, None, bits) is None)
+
+
 def gain(spec: HardwareSpec, unit_name: str, bits: int) -> Reason | None:
     """Why fewer bits save time on a unit; None unless the spec says that it multiplies them faster than INT8."""
     if bits_against(spec, unit_name, bits) is not None:
@@ -40,7 +50,5 @@ def gain(spec: HardwareSpec, unit_name: str, bits: int) -> Reason | None:
     if narrow is None or usual is None or narrow.nominal <= usual.nominal:
         return None  # codes take as many bytes, so there is nothing else to gain
     times = narrow.nominal / usual.nominal
-    claim = (
-        f"{unit_name} multiplies INT{bits} {times:.3g} times as fast as INT8, and the budget holds with it."
-    )
+    claim = f"{unit_name} multiplies INT{bits} {times:.3g} times as fast as INT8, and the budget holds with it."
     return Reason(claim=claim, spec_field=field, spec_value=describe(spec, field), law="measured on calibration data")

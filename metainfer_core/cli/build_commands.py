@@ -109,7 +109,9 @@ def compile_command(
                 "wrong_model",
             )
         samples = pipeline.samples_for(prepared, evaluation or calib)
-        calibration = pipeline.missing_ranges(prepared, approved, calib, report) if bundle_digest is None else None
+        calibration = (
+            pipeline.missing_ranges(prepared, spec, approved, calib, report) if bundle_digest is None else None
+        )
         if calibration is not None and calib is None:
             tell("Warning: the policy brings no ranges; they come from random numbers. Give --calib.")
         compiled = pipeline.compile_policy(

@@ -14,12 +14,14 @@ class TensorRange(Value):
     high: float
 
 
+WHOLE = "min-max"
+"""The calibration method that keeps all that was seen."""
 ChannelRanges = tuple[tuple[float, float], ...]
 """Least and greatest value of each channel of one tensor."""
 
 
 class ChosenRange(Value):
-    """The range that an 8-bit scale is best made from, and how it was found."""
+    """The range that a scale is best made from, and how it was found."""
 
     low: float
     high: float
@@ -27,6 +29,8 @@ class ChosenRange(Value):
     """`min-max`, `percentile`, `mse` or `entropy`."""
     held_out_db: FrozenMap[float]
     """Method to the signal-to-noise ratio that it leaves on samples that no range was taken from."""
+    by_values_db: FrozenMap[float] = {}
+    """The same by the tensor's own values, where the layers that read it decided."""
 
 
 class Calibration(Value):
@@ -42,6 +46,10 @@ class Calibration(Value):
     """Tensor name to its range."""
     chosen: FrozenMap[ChosenRange] = {}
     """Tensor name to the range of the best method, where one beats the least and greatest value on held-out samples."""
+    kept: FrozenMap[ChosenRange] = {}
+    """Tensor name to its whole range, where that is the best one, with the figures of the methods that it beat."""
+    narrow: FrozenMap[FrozenMap[ChosenRange]] = {}
+    """Bits below 8 to what `chosen` and `kept` are for a scale of so many bits; only of widths that were asked for."""
 
     by_channel: FrozenMap[ChannelRanges] = {}
     """Tensor name to the ranges of its channels, where depthwise convolutions read it, and nothing else."""
@@ -50,6 +58,16 @@ class Calibration(Value):
         """The same, with the chosen ranges in the place of the least and greatest values."""
         cut = {name: TensorRange(low=span.low, high=span.high) for name, span in self.chosen.items()}
         return Calibration.from_plain({**self.plain(), "ranges": {**self.plain()["ranges"], **_plain(cut)}})
+
+    def for_bits(self, bits: int) -> Calibration:
+        """The same for scales of so many bits: their own chosen ranges, where some were made."""
+        found = self.narrow.get(str(bits))
+        if found is None:
+            return self
+        chosen = {name: span.plain() for name, span in found.items() if span.method != WHOLE}
+        kept = {name: span.plain() for name, span in found.items() if span.method == WHOLE}
+        own = Calibration.from_plain({**self.plain(), "chosen": chosen, "kept": kept, "narrow": {}})
+        return own.with_chosen()
 
 
 def _plain(ranges: Mapping[str, TensorRange]) -> dict[str, object]:

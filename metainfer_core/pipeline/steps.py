@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.as_onnx import as_onnx
+from metainfer_core.actions.narrow_integers import faster_widths, stated_widths
 from metainfer_core.actions.rewiring import array_of
 from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.build import build_package
@@ -113,7 +114,7 @@ def adapt(
     if objective.metric is not None:
         find_metric(objective.metric)
         check_labels(objective.metric, evaluation_samples)
-    calibration: Calibration = collect_ranges(prepared.model, calibration_samples, progress)
+    calibration: Calibration = collect_ranges(prepared.model, calibration_samples, progress, faster_widths(spec))
     reference = run_reference(prepared.model, _told(evaluation_samples.feeds, progress))
     policy = choose(
         prepared.model,
@@ -143,13 +144,13 @@ def _told(feeds: tuple[Feeds, ...], progress: Progress) -> Iterator[Feeds]:
 
 
 def missing_ranges(
-    prepared: Prepared, policy: Policy, data: str | None, progress: Progress = quiet
+    prepared: Prepared, spec: HardwareSpec, policy: Policy, data: str | None, progress: Progress = quiet
 ) -> Calibration | None:
     """Ranges for a plain policy, whose quantize actions bring none; None where every action brings its own."""
     quantized = [effective(line) for line in policy.actions if line.action == "quantize" and not is_off(line)]
     if all("ranges" in action.params for action in quantized):
         return None
-    return collect_ranges(prepared.model, samples_for(prepared, data), progress)
+    return collect_ranges(prepared.model, samples_for(prepared, data), progress, stated_widths(spec))
 
 
 def _overfull(adapted: ir.Model, spec: HardwareSpec) -> DoesNotFitError | None:

@@ -35,7 +35,9 @@ def measure_overrides(
     """
     objective = Objective.from_plain(before.plain().get("objective", {}))
     progress("running the unchanged model", 0, 0)
-    calibration = missing_ranges(prepared, before, calib, progress) or missing_ranges(prepared, after, calib, progress)
+    calibration = missing_ranges(prepared, spec, before, calib, progress) or missing_ranges(
+        prepared, spec, after, calib, progress
+    )
     reference = run_reference(prepared.model, evaluation_samples.feeds)
     unknown = _why_no_metric(objective, evaluation_samples)
     told = Objective.from_plain({**objective.plain(), "metric": None}) if unknown else objective

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import onnx_ir as ir
 
 from metainfer_core.actions.kinds.bind_shape import BindShape
+from metainfer_core.actions.narrow_integers import faster_widths
 from metainfer_core.cost.estimate import Estimate, estimate
 from metainfer_core.cost.workload import workloads_of_program
 from metainfer_core.errors import UnsupportedError
@@ -103,7 +104,7 @@ def tools_for(
         measure_within=_giving_up(reference, samples, objective),
         measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
-        calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress),
+        calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress, faster_widths(spec)),
         layers=lambda adapted: collect_layers(adapted, learned_from),
         overfull=overfull,
         refused=refused,

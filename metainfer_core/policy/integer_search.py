@@ -122,8 +122,9 @@ def quantized(
     kind = Quantize(
         params, wide={} if half else sixteen.nodes, left=tuple(sixteen.nodes) if half else (), narrow=narrow
     )
+    told: set[str] = set()
     proposed = [
-        with_range_reasons(found, draft.calibration)
+        with_range_reasons(found, draft.calibration, told)
         for found in kind.propose(draft.model, draft.spec, draft.calibration)
     ]
     draft.take(proposed)

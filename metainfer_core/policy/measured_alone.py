@@ -55,7 +55,7 @@ def _with_what_it_builds_on(start: Draft, actions: Sequence[Action], action: Act
     return draft
 
 
-PARTS = ("ranges", "chosen", "by_channel")
+PARTS = ("ranges", "chosen", "kept", "by_channel")
 """Of a calibration: what it says of tensors."""
 
 
@@ -70,6 +70,11 @@ def with_new_tensors(structural: Draft, calibrate: Callable[[ir.Model], Calibrat
     if first is None:
         return second
     both = {key: {**second.plain().get(key, {}), **first.plain().get(key, {})} for key in PARTS}
+    widths = {**second.plain().get("narrow", {}), **first.plain().get("narrow", {})}
+    both["narrow"] = {
+        bits: {**second.plain().get("narrow", {}).get(bits, {}), **first.plain().get("narrow", {}).get(bits, {})}
+        for bits in widths
+    }
     both["by_channel"] |= {name: second.by_channel[name] for name in other if name in second.by_channel}
     return Calibration.from_plain({**first.plain(), **both})
 

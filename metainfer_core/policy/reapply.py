@@ -24,6 +24,7 @@ from metainfer_core.policy.integer_search import measured
 from metainfer_core.policy.measured_alone import by_itself, with_new_tensors
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
+from metainfer_core.policy.range_reasons import KEPT as KEPT_RANGE
 from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
 from metainfer_core.policy.range_reasons import with_range_reasons
 from metainfer_core.policy.refine import REFINING
@@ -110,6 +111,7 @@ def _replayed(
     fast = bool(policy.objective.get("fast"))
     layers: Mapping[str, Layer] = {}
     stages: dict[str, tuple[Estimate, Estimate]] = {}
+    told: set[str] = set()
     price = tools.price(final.branch().finished())
     for line in policy.actions:
         if is_off(line):
@@ -130,7 +132,7 @@ def _replayed(
             action = _anew(effective(line), policy, final.calibration)
             completed = kind.completed(final.model, action, final.calibration)
             taken = final.take(
-                [with_range_reasons(completed, final.calibration) if line.action == "quantize" else completed]
+                [with_range_reasons(completed, final.calibration, told) if line.action == "quantize" else completed]
             )
         if taken:
             first = stages.get(line.action, (price, price))[0]
@@ -163,7 +165,7 @@ def _anew(action: Action, policy: Policy, calibration: Calibration | None) -> Ac
     old, new = f"The ranges come from {policy.calibration}.", f"The ranges come from {calibration.data}."
     why = []
     for reason in action.why:
-        if reason.law == CUT_RANGE:
+        if reason.law in (CUT_RANGE, KEPT_RANGE):
             continue
         claim = new if reason.claim == old else reason.claim
         if reason.law == MEASURED_BEFORE:

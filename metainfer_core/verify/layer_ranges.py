@@ -16,7 +16,7 @@ from metainfer_core.actions.integer_operators import range_of
 from metainfer_core.actions.layer_inputs import Layer
 from metainfer_core.actions.rewiring import name_of, nodes_by_id
 from metainfer_core.actions.scales import HIGHEST, LOWEST, activation_scale
-from metainfer_core.numerics.ranges import Calibration, ChosenRange, TensorRange
+from metainfer_core.numerics.ranges import WHOLE, Calibration, ChosenRange, TensorRange
 from metainfer_core.verify.range_methods import HIGHEST_DB, LEAST_GAIN_DB
 
 METHOD = "layer output"
@@ -40,33 +40,32 @@ def with_layer_ranges(model: ir.Model, layers: Mapping[str, Layer], calibration:
     for name, layer in layers.items():
         readers.setdefault(name_of(nodes[name].inputs[0]), []).append(layer)
     values = {str(value.name): value for node in nodes.values() for value in node.inputs if value is not None}
-    chosen = dict(calibration.chosen)
+    chosen, kept = dict(calibration.chosen), dict(calibration.kept)
     for tensor, reading in sorted(readers.items()):
         span = range_of(values[tensor], calibration)
         if span is None or tensor not in calibration.ranges:
             continue
         found = _chosen(reading, TensorRange(low=span[0], high=span[1]), chosen.get(tensor))
-        if found is not None:
-            chosen[tensor] = found
-        else:
-            chosen.pop(tensor, None)
-    return Calibration.from_plain(
-        {**calibration.plain(), "chosen": {name: one.plain() for name, one in chosen.items()}}
-    )
+        by_values = chosen.pop(tensor, None) or kept.pop(tensor, None)
+        told = {"by_values_db": by_values.held_out_db} if by_values is not None else {}
+        (kept if found.method == WHOLE else chosen)[tensor] = ChosenRange(**{**dict(found), **told})
+    parts = {"chosen": chosen, "kept": kept}
+    plain = {key: {name: one.plain() for name, one in sorted(part.items())} for key, part in parts.items()}
+    return Calibration.from_plain({**calibration.plain(), **plain})
 
 
-def _chosen(layers: list[Layer], whole: TensorRange, before: ChosenRange | None) -> ChosenRange | None:
+def _chosen(layers: list[Layer], whole: TensorRange, before: ChosenRange | None) -> ChosenRange:
     """The best on held-out rows of the whole range, the one chosen before, and the one learned from the seen rows."""
     learned = min(
         _tried(whole), key=lambda range_: _error(layers, range_, is_held_out=False)
     )  # of equal ones the widest
-    proposals = {"min-max": whole, METHOD: learned}
+    proposals = {WHOLE: whole, METHOD: learned}
     if before is not None:
         proposals[before.method] = TensorRange(low=before.low, high=before.high)
     found = {name: _decibels(_error(layers, range_, is_held_out=True)) for name, range_ in proposals.items()}
     best = max(found, key=lambda name: found[name])
-    if found[best] < found["min-max"] + LEAST_GAIN_DB:
-        return None
+    if found[best] < found[WHOLE] + LEAST_GAIN_DB:
+        best = WHOLE
     rounded = {name: round(value, 2) for name, value in found.items()}
     return ChosenRange(low=proposals[best].low, high=proposals[best].high, method=best, held_out_db=rounded)
 

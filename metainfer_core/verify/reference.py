@@ -14,7 +14,7 @@ from metainfer_core.actions.channel_activations import by_depthwise_alone
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.graph.shapes import size_bytes
-from metainfer_core.numerics.ranges import Calibration, ChannelRanges, ChosenRange, TensorRange
+from metainfer_core.numerics.ranges import WHOLE, Calibration, ChannelRanges, ChosenRange, TensorRange
 from metainfer_core.verify.histogram import Histogram
 from metainfer_core.verify.range_methods import choose_range
 from metainfer_core.verify.samples import Feeds, Outputs, Samples
@@ -96,11 +96,13 @@ def _check_size(model: ir.Model) -> None:
         )
 
 
-def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet) -> Calibration:
+def collect_ranges(
+    model: ir.Model, samples: Samples, progress: Progress = quiet, widths: tuple[int, ...] = ()
+) -> Calibration:
     """Least and greatest value of each float tensor over all samples; none where one is NaN or infinite.
 
     And the range of the best calibration method, where that beats them: made on three samples of four, compared on the
-    fourth.
+    fourth. Scales of 8 bits are what it is best for; for each of `widths`, fewer bits, there is one more.
     """
     seen: dict[str, _Seen] = {}
     channels = {name: _Channels() for name in _read_by_channel(model)}
@@ -114,17 +116,21 @@ def collect_ranges(model: ir.Model, samples: Samples, progress: Progress = quiet
                 if name in channels:
                     channels[name].take(array)
     bounded = {name: found for name, found in sorted(seen.items()) if found.is_bounded}
-    chosen = {}
+    best: dict[int, dict[str, ChosenRange]] = {bits: {} for bits in (8, *widths)}
     for index, (name, found) in enumerate(bounded.items()):
         progress("choosing ranges", index, len(bounded))
-        chosen[name] = found.chosen()
+        for bits, by_name in best.items():
+            if (range_ := found.chosen(bits)) is not None:
+                by_name[name] = range_
     return Calibration(
         data=samples.label,
         data_digest=samples.digest,
         is_random=samples.is_random,
         samples=count,
         ranges={name: found.span for name, found in bounded.items()},
-        chosen={name: found for name, found in chosen.items() if found is not None},
+        chosen={name: found for name, found in best[8].items() if found.method != WHOLE},
+        kept={name: found for name, found in best[8].items() if found.method == WHOLE},
+        narrow={str(bits): best[bits] for bits in widths},
         by_channel={name: channels[name].ranges for name in bounded if name in channels},
     )
 
@@ -176,5 +182,5 @@ class _Seen:
             self.low, self.high = min(self.low, low), max(self.high, high)
             (self.held_out if is_held_out else self.first).add(array)
 
-    def chosen(self) -> ChosenRange | None:
-        return choose_range(self.first, self.held_out, self.span)
+    def chosen(self, bits: int) -> ChosenRange | None:
+        return choose_range(self.first, self.held_out, self.span, bits)

@@ -169,6 +169,7 @@ class Quantize(ActionKind):
     def completed(self, model: ir.Model, action: Action, calibration: Calibration | None) -> Action:
         """Fills in the fused nodes and the ranges that the action does not bring."""
         known = nodes_by_id(model)
+        calibration = calibration.for_bits(int(action.params.get("bit_width", 8))) if calibration else None
         target = known.get(action.nodes[0])
         form = integer_form(target) if target is not None else ""
         if target is None or isinstance(form, str):
@@ -280,6 +281,7 @@ class Quantize(ActionKind):
         wanted = target.metadata_props.get(PART_UNIT) or preferred.get("target_hw")
         at = wanted if isinstance(wanted, str) else None
         bits = int(str(preferred.get("bit_width", 8)))
+        calibration = calibration.for_bits(bits) if calibration else None
         integers = f"int{bits}"
         unit = integer_unit(spec, target.op_type, bits, at=at)
         allowed = granularities(spec, unit)[0] if isinstance(unit, str) else ("tensor",)

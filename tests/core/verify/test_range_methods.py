@@ -7,6 +7,7 @@ import pytest
 from action_bench import model_of
 
 from metainfer_core.actions.scales import activation_scale
+from metainfer_core.numerics.program import code_limits
 from metainfer_core.numerics.ranges import TensorRange
 from metainfer_core.verify.histogram import HALF, MOST_COUNTED, Histogram
 from metainfer_core.verify.range_methods import METHODS, choose_range, squared_error
@@ -25,10 +26,16 @@ def span_of(array: np.ndarray) -> TensorRange:
     return TensorRange(low=float(array.min()), high=float(array.max()))
 
 
-def rounding_error(values: np.ndarray, low: float, high: float) -> float:
+def method_of(seen: Histogram, held_out: Histogram, span: TensorRange) -> str:
+    chosen = choose_range(seen, held_out, span)
+    assert chosen is not None
+    return chosen.method
+
+
+def rounding_error(values: np.ndarray, low: float, high: float, bits: int = 8) -> float:
     """The squared error that the scale of a range really leaves, value by value."""
-    affine = activation_scale(low, high, symmetric=False)
-    codes = np.clip(np.rint(values / float(affine.scale)) + affine.zero_point, -128, 127)
+    affine = activation_scale(low, high, symmetric=False, bits=bits)
+    codes = np.clip(np.rint(values / float(affine.scale)) + affine.zero_point, *code_limits(bits))
     return float(((values - (codes - affine.zero_point) * float(affine.scale)) ** 2).sum())
 
 
@@ -98,13 +105,32 @@ def test_an_outlier_that_comes_again_is_not_cut() -> None:
     """What looks like chance in the seen part is common in the other: whoever compares on the seen part cuts it."""
     seen = np.append(np.random.default_rng(0).uniform(-1, 1, 200_000), [8.0])
     again = np.append(np.random.default_rng(1).uniform(-1, 1, 1_000), np.full(1_000, 8.0))
-    assert choose_range(counted(seen), counted(seen), span_of(seen)) is not None
-    assert choose_range(counted(seen), counted(again), span_of(seen)) is None
+    assert method_of(counted(seen), counted(seen), span_of(seen)) != "min-max"
+    assert method_of(counted(seen), counted(again), span_of(seen)) == "min-max"
 
 
 def test_uniform_values_keep_their_whole_range() -> None:
     values = np.random.default_rng(0).uniform(-3, 3, 50_000)
-    assert choose_range(counted(values), counted(values), span_of(values)) is None
+    chosen = choose_range(counted(values), counted(values), span_of(values))
+    assert chosen is not None
+    assert (chosen.method, chosen.low, chosen.high) == ("min-max", values.min(), values.max())
+    assert set(chosen.held_out_db) == set(METHODS)
+
+
+@pytest.mark.parametrize("bits", [4, 6])
+def test_few_bits_are_compared_by_what_rounding_to_them_leaves(bits: int) -> None:
+    """Fewer codes are better spent on fewer values: what is best for 8 bits is too wide for 4."""
+    generator = np.random.default_rng(2)
+    seen, held_out = generator.laplace(size=50_000), generator.laplace(size=50_000)
+    chosen, of_eight = (choose_range(counted(seen), counted(held_out), span_of(seen), width) for width in (bits, 8))
+    assert chosen is not None
+    assert of_eight is not None
+    assert chosen.high < of_eight.high
+    power = (held_out**2).sum()
+    true = 10 * np.log10(power / rounding_error(held_out, chosen.low, chosen.high, bits))
+    assert chosen.held_out_db[chosen.method] == pytest.approx(true, abs=0.1)
+    wide = 10 * np.log10(power / rounding_error(held_out, of_eight.low, of_eight.high, bits))
+    assert true > wide + 0.5
 
 
 def test_calibration_chooses_for_the_tensors_that_profit() -> None:
@@ -118,3 +144,13 @@ def test_calibration_chooses_for_the_tensors_that_profit() -> None:
     assert calibration.with_chosen().ranges["y"] == TensorRange(low=cut.low, high=cut.high)
     few = collect_ranges(model, Samples(tuple(feeds[: HELD_OUT - 1]), "laplace", "sha256:0", is_random=False))
     assert few.chosen == {}  # nothing is held out
+    assert few.kept == {}
+    assert calibration.narrow == {}
+    data = Samples(tuple(feeds), "laplace", "sha256:0", is_random=False)
+    narrow = collect_ranges(model, data, widths=(4,))
+    assert narrow.chosen == calibration.chosen
+    assert narrow.for_bits(4).ranges["y"].high < cut.high < narrow.ranges["y"].high
+    assert narrow.for_bits(6) == narrow
+    flat = [{"x": generator.uniform(-1, 1, (1, 4096)).astype(np.float32)} for _ in range(2 * HELD_OUT)]
+    kept = collect_ranges(model, Samples(tuple(flat), "flat", "sha256:0", is_random=False)).kept
+    assert set(kept["x"].held_out_db) == set(METHODS)
