@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from metainfer_core.values import FrozenMap, Value
 
 
@@ -57,18 +55,14 @@ class Calibration(Value):
     def with_chosen(self) -> Calibration:
         """The same, with the chosen ranges in the place of the least and greatest values."""
         cut = {name: TensorRange(low=span.low, high=span.high) for name, span in self.chosen.items()}
-        return Calibration.from_plain({**self.plain(), "ranges": {**self.plain()["ranges"], **_plain(cut)}})
+        return Calibration(**{**dict(self), "ranges": {**self.ranges, **cut}})
 
     def for_bits(self, bits: int) -> Calibration:
         """The same for scales of so many bits: their own chosen ranges, where some were made."""
         found = self.narrow.get(str(bits))
         if found is None:
             return self
-        chosen = {name: span.plain() for name, span in found.items() if span.method != WHOLE}
-        kept = {name: span.plain() for name, span in found.items() if span.method == WHOLE}
-        own = Calibration.from_plain({**self.plain(), "chosen": chosen, "kept": kept, "narrow": {}})
+        chosen = {name: span for name, span in found.items() if span.method != WHOLE}
+        kept = {name: span for name, span in found.items() if span.method == WHOLE}
+        own = Calibration(**{**dict(self), "chosen": chosen, "kept": kept, "narrow": {}})
         return own.with_chosen()
-
-
-def _plain(ranges: Mapping[str, TensorRange]) -> dict[str, object]:
-    return {name: span.plain() for name, span in ranges.items()}
