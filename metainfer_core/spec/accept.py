@@ -200,7 +200,7 @@ def _assembled(
     tree["other"] = extra
     for path, given in decisions.plain()["edits"].items():
         _put(tree, path, value_at(path, given))
-        assumed[path] = f"Given by {decisions.accepted_by or 'the person who accepted the draft'}."
+        assumed[path] = _given(decisions)
         provenance.pop(path, None)
     used = {entry["source"] for entry in provenance.values()}
     tree |= {"assumed": assumed, "provenance": provenance}
@@ -213,6 +213,11 @@ def _assembled(
         conflicts=tuple(conflicts),
         without_place=tuple(without_place),
     )
+
+
+def _given(decisions: Decisions) -> str:
+    by = decisions.accepted_by or "the person who accepted the draft"
+    return f"Given by {by}: {decisions.edits_from.rstrip('. ')}." if decisions.edits_from else f"Given by {by}."
 
 
 def _sources(draft: SpecDraft, onto: HardwareSpec | None, used: set[str]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class Decisions(Value):
     """Leave these fields or paths unknown; what the spec built on says there is taken out."""
     edits: JsonMap = {}
     """Spec path to the value that a person gives instead; kept as assumed, with the person as its source."""
+    edits_from: str = ""
+    """Where the person has these values from; empty where that is not said."""
     bindings: FrozenMap[str] = {}
     """A document's instance ("big cluster"), or the index of one candidate, to the name of a compute unit, memory or
     block of the spec."""

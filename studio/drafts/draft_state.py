@@ -116,9 +116,15 @@ def given(key: str, words: str) -> Any:
 
 
 def decisions_of(
-    draft: SpecDraft, stands: Mapping[str, Standing], accepted_by: str, name: str, version: str, reason: str
+    draft: SpecDraft,
+    stands: Mapping[str, Standing],
+    accepted_by: str,
+    name: str,
+    version: str,
+    reason: str,
+    given_from: str = "",
 ) -> Decisions:
-    """What stands, as the core takes it to make a spec."""
+    """What stands, as the core takes it to make a spec; `given_from` is where people have what they give themselves."""
     by_key = {place.key: place for place in places(draft)}
     taken = [(key, each.index) for key, each in stands.items() if each.kind == "accept" and each.index is not None]
     in_other = sorted(index for key, index in taken if key.startswith("other."))
@@ -132,6 +138,7 @@ def decisions_of(
         edits={
             key: read_yaml(each.given.encode(), key).data for key, each in sorted(stands.items()) if each.kind == "edit"
         },
+        edits_from=given_from,
         accepted_by=accepted_by,
         name=name,
         version=version,

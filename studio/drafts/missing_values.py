@@ -81,7 +81,8 @@ def save_given(choice: SpecChoice, given: Mapping[str, str], by: str, reason: st
     if Path(name).name != name:
         raise InputError(f"{name!r} cannot be the name of a file.", fix="Give the spec another name in its file.")
     stands = {path: Standing("edit", 0, by, given=words) for path, words in filled.items()}
-    return save_version(SpecDraft(chip=name), stands, by, _next(choice.spec), reason.strip(), _path(choice))
+    why = reason.strip()
+    return save_version(SpecDraft(chip=name), stands, by, _next(choice.spec), why, _path(choice), given_from=why)
 
 
 def draw_missing(policy: Policy, choice: SpecChoice) -> None:

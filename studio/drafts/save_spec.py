@@ -54,6 +54,7 @@ def save_version(
     reason: str,
     onto: Path | None,
     workspace: Path | None = None,
+    given_from: str = "",
 ) -> Saved:
     """Writes `specs/<chip>_v<version>.yaml`; raises InputError where it is there already or the values do not fit."""
     if not person:
@@ -64,7 +65,7 @@ def save_version(
     if path.exists():
         raise InputError(f"{path.name} is there already.", "A version is never changed.", "Choose a higher version.")
     before = read_spec(onto) if onto else None
-    decided = decisions_of(draft, stands, person, draft.chip, version, reason)
+    decided = decisions_of(draft, stands, person, draft.chip, version, reason, given_from)
     accepted = accept(with_own_keys(draft, before) if before else draft, decided, before)
     if onto:
         keep_comments(onto, accepted.spec, path)

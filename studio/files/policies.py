@@ -15,7 +15,7 @@ from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.library import default_folder, entries, load
+from metainfer_core.spec.library import default_folder, entries, load, named_by_path
 from metainfer_core.values import sha256
 from review_store.record.log import EventLog, Record
 from review_store.review.decide import Legality
@@ -94,14 +94,19 @@ def bound(found: Subject, model: Path, spec: SpecChoice) -> Subject:
 
 
 def spec_choices() -> tuple[SpecChoice, ...]:
-    """Specs of the workspace, then those of the library; files that are no spec are left out."""
-    places = [(str(path), path) for path in files_of("spec")]
+    """Specs of the workspace, of each chip the newest first, then those of the library; what is no spec is left out."""
+    places = [(str(path), path) for path in sorted(files_of("spec"), key=_newest_version_first)]
     places += [(f"{each.name}@{each.version}", each.path) for each in entries(default_folder())]
     found = []
     for reference, path in places:
         with contextlib.suppress(MetaInferError, OSError):
             found.append(SpecChoice(reference, *_spec(path)))
     return tuple(found)
+
+
+def _newest_version_first(path: Path) -> tuple[str, tuple[int, ...]]:
+    name, version = named_by_path(path) or (path.name, "")
+    return name, tuple(-int(part) for part in version.split(".") if part)
 
 
 def bound_shapes(policy: Policy) -> tuple[str, ...]:

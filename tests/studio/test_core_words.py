@@ -41,6 +41,7 @@ HOLE = re.compile(r"\{\d(?::words)?\}")
             "mixed with INT16, int8 on npu, weights by tensor, asymmetric, cut ranges",
             "混合精度（含 INT16），npu 上的 int8，权重逐张量，非对称，截断范围",
         ),
+        ("Given by ada: measured on the board.", "由 ada 给出：measured on the board。"),
         ("npu computes in int16.", "npu 以 int16 计算。"),
         ("npu computes in int16 and runs Transpose.", "npu 以 int16 计算并支持 Transpose。"),
         ("first 8 of 32 samples of pictures.npz", "pictures.npz 的 32 个样本中的前 8 个"),

@@ -1,6 +1,7 @@
 """What a spec lacks for a prediction is said in plain words, and can be given where it is said."""
 
 import re
+from pathlib import Path
 
 import pytest
 from fitted import PATH, fitted
@@ -11,7 +12,7 @@ from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.yaml_file import read_spec, save_spec
 from studio.drafts.missing_values import missing_values, phrase, save_given, to_be_given, told_plainly
-from studio.files.policies import SpecChoice
+from studio.files.policies import SpecChoice, spec_choices
 from studio.words.texts import text
 
 MACS, LAUNCH = "compute_units.npu.macs_per_cycle.int8", "compute_units.npu.launch_overhead_us"
@@ -70,10 +71,12 @@ def test_what_is_given_makes_a_new_version_and_nothing_is_overwritten(tmp_path, 
     spec = read_spec(saved.path)
     assert spec.compute_units["npu"].macs_per_cycle["int8"].nominal == 256
     assert spec.compute_units["npu"].launch_overhead_us is None
-    assert dict(spec.assumed) == {MACS: "Given by ada."}
+    assert dict(spec.assumed) == {MACS: "Given by ada: told by the vendor."}
     assert spec.change_log == (f"v1.3.0: {MACS}: unknown → 256 (assumed), told by the vendor",)
     assert (tmp_path / "specs/chip_v1.2.0.yaml").read_bytes() == before
     assert save_given(on, {LAUNCH: "2 ms"}, "ada", "measured").path.name == "chip_v1.4.0.yaml"
+    offered = [Path(each.reference).name for each in spec_choices() if Path(each.reference).is_absolute()]
+    assert offered == ["chip_v1.4.0.yaml", "chip_v1.3.0.yaml", "chip_v1.2.0.yaml"]
     again = read_spec(tmp_path / "specs/chip_v1.4.0.yaml")
     assert again.compute_units["npu"].launch_overhead_us.nominal == 2000
 
@@ -133,5 +136,5 @@ def test_adapt_asks_for_what_is_missing_and_takes_the_new_version(tmp_path, monk
     spec = read_spec(tmp_path / "specs/chip_v1.3.0.yaml")
     assert (spec.compute_units["npu"].launch_overhead_us.nominal, dict(spec.assumed)) == (
         20,
-        {LAUNCH: "Given by ada.", MACS: "Given by ada."},
+        dict.fromkeys((LAUNCH, MACS), "Given by ada: measured on the board."),
     )
