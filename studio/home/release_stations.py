@@ -70,8 +70,10 @@ def release_of(
     return Release(root, trust, found, packages, jobs)
 
 
-def release_stations(release: Release, policy_file: WorkspaceFile | None, policy: Policy | None) -> list[Station]:
-    """Review, signed, built, of a policy; each says what is stale."""
+def release_stations(
+    release: Release, policy_file: WorkspaceFile | None, policy: Policy | None, made_from: Mapping[str, str]
+) -> list[Station]:
+    """Review, signed, built, of a policy; each says what is stale. `made_from` is what it is proposed anew from."""
     if policy_file is None or policy is None:
         return [
             Station("review", "blocked", text("station_review_blocked"), "review"),
@@ -80,7 +82,7 @@ def release_stations(release: Release, policy_file: WorkspaceFile | None, policy
         ]
     parameters = {"policy": policy_file.name}
     state = _state(release, policy)
-    review = _review(release, policy, state, parameters)
+    review = _review(release, policy, state, parameters, made_from)
     signed, bundle = _signed(release, policy, state, parameters)
     return [review, signed, _built(release, policy, bundle, parameters)]
 
@@ -105,13 +107,15 @@ def _state(release: Release, policy: Policy) -> ReviewState:
         return fold(policy, (), trust)
 
 
-def _review(release: Release, policy: Policy, state: ReviewState, parameters: Mapping[str, str]) -> Station:
+def _review(
+    release: Release, policy: Policy, state: ReviewState, parameters: Mapping[str, str], made_from: Mapping[str, str]
+) -> Station:
     total, left = len(state.actions), len(state.unreviewed)
     sentence = text("station_review_count", decided=total - left, total=total)
     if release.trust is None:
         return Station("review", "next", f"{sentence} {text('station_trust_broken')}", "review", parameters)
     if policy.ruleset_digest not in (None, ruleset_digest()):
-        return Station("review", "next", f"{sentence} {text('station_other_rules')}", "review", parameters)
+        return Station("review", "next", f"{sentence} {text('station_other_rules')}", "adapt", made_from)
     for word in ("rejected", "outdated"):
         count = sum(each.word == word for each in state.unreviewed)
         if count:

@@ -107,7 +107,10 @@ class _Known:
         newest = max(policies, key=lambda each: each[0].path.stat().st_mtime_ns, default=None)
         stations = [self._manual(chip, bool(versions)), self._spec(chip, versions)]
         stations.append(self._policy(model, versions, newest))
-        stations += release_stations(self.release, *(newest or (None, None)))
+        made_from = {"model": model.name} if model else {}
+        on = [name for name, spec in versions if newest and spec.values_digest == newest[1].spec_digest]
+        made_from |= {"spec": on[-1]} if on else {}
+        stations += release_stations(self.release, *(newest or (None, None)), made_from)
         return Row(model.name if model else "", chip, tuple(stations))
 
     def _manual(self, chip: str, has_spec: bool) -> Station:

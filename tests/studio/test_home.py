@@ -223,6 +223,15 @@ def test_another_decision_approved_again_has_to_be_signed_anew(whole):
     assert row.next.name == "signed"
 
 
+def test_a_policy_of_other_rules_leads_to_where_it_is_proposed_anew(whole, monkeypatch):
+    workspace = whole()
+    monkeypatch.setattr("studio.home.release_stations.ruleset_digest", lambda: "sha256:" + 64 * "0")
+    found, row = way(workspace)
+    assert text("station_other_rules") in found["review"][1]
+    assert row.next.page == "adapt"
+    assert dict(row.next.parameters) == {"model": "net.onnx", "spec": SPEC}
+
+
 def test_a_missing_signer_and_a_bundle_that_is_not_trusted_are_said(whole):
     workspace = whole()
     (workspace / "trust.json").unlink()
