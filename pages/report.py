@@ -16,6 +16,7 @@ from studio.files.documents import file_digest
 from studio.files.file_cache import kept_by_file
 from studio.model.picture import draw_picture
 from studio.session.choices import choose_file
+from studio.sign.signing_view import validate_command
 from studio.words.markup import draw, draw_style
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
@@ -57,6 +58,9 @@ def main() -> None:
         st.subheader(text("report_layers"))
         st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380)
     draw("report_foot", report=report)
+    with st.expander(text("report_verify"), icon=":material/verified:"):
+        st.markdown(text("report_verify_how"))
+        st.code(validate_command(package), language=None, wrap_lines=True)
 
 
 @kept_by_file

@@ -67,6 +67,11 @@ def sign_command(found: Subject, person: str, output: Path | None) -> str:
     return _in_lines(words)
 
 
+def validate_command(package: Path) -> str:
+    """The command with which anyone who has the package and meta-infer checks that it does what it proved."""
+    return _in_lines([*program(), "validate", str(package)])
+
+
 def program() -> tuple[str, ...]:
     """How this very meta-infer is called from any folder, whether or not it is on the path."""
     beside = Path(sys.executable).with_name("meta-infer")

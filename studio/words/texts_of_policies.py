@@ -298,6 +298,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "report_other": {"en": "This report is of another package: the digests differ. Compile again."},
     "report_other_bits": {"en": "The program's outputs differ from the simulator's."},
     "report_package": {"en": "The package"},
+    "report_verify": {"en": "How anyone verifies this package"},
+    "report_verify_how": {
+        "en": "This replays the package's test vectors where it is run: every output must have the very same bits."
+    },
     "report_peak": {"en": "peak {peak}, at least {bound}"},
     "report_place": {"en": "Place"},
     "report_predicted": {"en": "{low} to {high} on {chip}"},

@@ -249,6 +249,8 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "report_other": "此报告属于另一个部署包：摘要不同。请重新编译。",
     "report_other_bits": "程序的输出与模拟器的输出不同。",
     "report_package": "部署包",
+    "report_verify": "任何人如何验证此部署包",
+    "report_verify_how": "此命令在运行它的机器上重放部署包的测试向量：每个输出必须逐位相同。",
     "report_peak": "峰值 {peak}，至少 {bound}",
     "report_place": "位置",
     "report_predicted": "在 {chip} 上 {low} 至 {high}",

@@ -228,6 +228,14 @@ def test_the_report_says_in_plain_words_what_the_prediction_lacks(tmp_path, monk
     assert "does without" not in shown
 
 
+def test_the_report_tells_how_anyone_verifies_the_package(tmp_path, monkeypatch, meta_infer):
+    finished(tmp_path)
+    page = screen("report", tmp_path, monkeypatch, package=PACKAGE)
+    (command,) = [each.value for each in page.code if "validate" in each.value]
+    status, out, _ = meta_infer(*shlex.split(command)[-2:])
+    assert status == 0, out
+
+
 def test_a_package_without_its_report_says_so(tmp_path, monkeypatch):
     (tmp_path / "a.bin").write_bytes(b"x")
     page = screen("report", tmp_path, monkeypatch)
