@@ -63,7 +63,7 @@ def _widths(spec: HardwareSpec, unit_name: str) -> set[int]:
     if unit.kind != "npu" or support is None or not support.bit_widths:
         return listed
     # the NPU's own list counts, but where both lists know a width, both must have it
-    return {bits for bits in support.bit_widths if bits in listed or bits not in (4, 8, 16) or not listed}
+    return {bits for bits in support.bit_widths if bits in listed or bits not in WIDTH_OF.values() or not listed}
 
 
 def unit_against(spec: HardwareSpec, nodes: Sequence[ir.Node], unit_name: str | None, bits: int = 8) -> str | None:

@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 from onnx.helper import make_node
-from operator_cases import Case, build, draw, reference
+from operator_cases import Case, build, draw, one, reference
 from wide_cases import ARITHMETIC, BASES, both_widths, integers, wide_model
 
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
@@ -132,6 +132,59 @@ def test_a_thousand_means_have_the_bits_of_exact_integers() -> None:
     load_library().call("mean_int16", params, [x, y])
     exact = [(int(total) * multiplier + (1 << (shift - 1))) >> shift for total in x.astype(np.int64).sum(axis=1)]
     np.testing.assert_array_equal(y, np.clip(np.array(exact, object), -32768, 32767).astype(np.int16))
+
+
+def layer(
+    transposed: bool | None, weight_bits: int, scheme: str
+) -> tuple[ir.Model, np.ndarray, np.ndarray, np.ndarray]:
+    """A Gemm (None: MatMul) of 7 outputs with 16-bit activations: model, input, weights [outputs, products], bias.
+
+    Each output's weights are three times as large as those of the one before.
+    """
+    rows, depth, columns = 5, 11, 7
+    weights = (draw("w16", columns, depth) * 3.0 ** np.arange(columns)[:, None] / 800).astype(np.float32)
+    bias = draw("b16", columns)
+    if transposed is None:
+        case, bias = one("plain", "MatMul", [draw("x16", rows, depth)], [weights.T.copy()]), np.zeros_like(bias)
+    else:
+        constants = [weights if transposed else weights.T.copy(), bias]
+        case = one("turned", "Gemm", [draw("x16", rows, depth)], constants, transB=int(transposed))
+    model = case.model()
+    (node,) = model.graph
+    form = integer_form(node)
+    assert isinstance(form, IntegerForm)
+    ranges = {"x0": (-3.0, 3.0), "y": (-9.0, 9.0)}
+    params = {"bit_width": 16, "weight_bits": weight_bits, "scheme": scheme, "ranges": ranges}
+    wide_rewrite(model, QuantizeParams.from_plain(params), node, form)
+    return model, case.feed["x0"], weights, bias
+
+
+@pytest.mark.parametrize("scheme", ["channel_wise", "tensor_wise"])
+@pytest.mark.parametrize("weight_bits", [4, 6, 8])
+@pytest.mark.parametrize("transposed", [False, True, None], ids=["depth first", "outputs first", "matmul"])
+def test_each_output_has_the_factor_of_its_own_weights(transposed: bool | None, weight_bits: int, scheme: str) -> None:
+    model, x, weights, bias = layer(transposed, weight_bits, scheme)
+    lowered = lower(model)
+    (step,) = [step for step in lowered.program.steps if step.kernel == "gemm_int16"]
+    stored = lowered.program.tensor(step.inputs[1])
+    assert stored.element_type == f"int{weight_bits}"
+    assert stored.shape == (11, 7)
+    assert stored.quantization is not None
+    assert stored.quantization.axis == (1 if scheme == "channel_wise" else None)
+    found = Simulator(lowered).run({"x0": x}, keep=True)[step.outputs[0]]
+    highest = (1 << (weight_bits - 1)) - 1
+    peaks = np.abs(weights).max(axis=1) if scheme == "channel_wise" else np.full(7, np.abs(weights).max())
+    steps = [Fraction(float(np.float32(peak / highest))) for peak in peaks.astype(np.float64)]
+    in_step, out_step = (Fraction(float(np.float32(span / 32767))) for span in (3.0, 9.0))
+    codes = np.clip(np.rint(x / np.float32(in_step)), -32768, 32767).astype(int)
+    for column, scale in enumerate(steps):
+        of_weights = np.clip(np.rint(weights[column] / np.float64(scale)), -highest, highest).astype(int)
+        added = round(Fraction(float(bias[column])) / (in_step * scale))
+        for row in range(len(x)):
+            exact = (int(codes[row] @ of_weights) + added) * in_step * scale / out_step
+            held = min(max(exact, Fraction(-32768)), Fraction(32767))
+            assert abs(int(found[row, column]) - held) <= Fraction(1, 2) + Fraction(1, 1 << 12)
+    assert np.unique(found).size > 15
 
 
 @pytest.mark.parametrize(
