@@ -40,8 +40,9 @@ def main() -> None:
     """Draws the screen."""
     draw_style()
     st.title(text("page_model"))
-    _upload()
-    left, right = st.columns(2)
+    left, right, then, bring = st.columns([3, 3, 2, 2], vertical_alignment="bottom")  # one row: pictures need the rest
+    with bring:
+        _upload()
     with left:
         model = choose_file("model", text("choose_model"), "model")
     if model is None:
@@ -53,7 +54,7 @@ def main() -> None:
     if found is None:
         return
     if spec is not None:
-        with next_step():
+        with then, next_step():
             st.page_link(
                 "pages/adapt.py", label=text("model_adapt", chip=plain_words(spec.spec.name)), icon=":material/tune:",
                 query_params={"model": _name(model), "spec": short_reference(spec.reference)},
@@ -89,7 +90,7 @@ def main() -> None:
 
 
 def _upload() -> None:
-    with st.popover(text("model_bring"), icon=":material/upload:"):
+    with st.popover(text("model_bring"), icon=":material/upload:", width="stretch"):
         given = st.file_uploader(text("model_upload"), type=list(FOLDERS), accept_multiple_files=True, key="models")
         for file in given:
             kind = FOLDERS.get(file.name.rpartition(".")[2].lower())

@@ -7,6 +7,7 @@ from browsing import Studio, browser_page, settled
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
+from review_store.record.log import EventLog
 from studio.words.texts import text
 
 ALIKE = 45
@@ -57,3 +58,24 @@ def test_a_list_to_approve_shows_many_lines_and_its_button_on_a_small_screen(man
             page.keyboard.press("Escape")
             expect(boxes.first).to_be_hidden()
         assert page.faults == []
+
+
+def test_fault_04_what_is_ticked_is_approved_and_nothing_that_is_hidden_or_unticked(many):
+    with browser_page(120_000, viewport={"width": 1280, "height": 800}) as page:
+        page.goto(f"{many.address}/review?policy={PATH}&q=layers.4")
+        expect(page.locator(".queue .row")).to_have_count(6)  # 4 and 40 to 44; 48 others are hidden
+        settled(page)
+        page.locator(".st-key-bulk_popover button").first.click()
+        boxes = page.locator(".st-key-bulk_list").get_by_test_id("stCheckbox")
+        expect(boxes).to_have_count(6)
+        for count, name in ((5, "layers.4/"), (4, "layers.41/"), (3, "layers.43/")):
+            boxes.filter(has_text=name).click()
+            expect(page.get_by_role("button", name=text("bulk_confirm", count=count))).to_be_visible()
+            settled(page)
+        page.get_by_role("button", name=text("bulk_confirm", count=3)).click()
+        expect(page.get_by_text(text("bulk_done", count=3))).to_be_visible()
+        log = EventLog(many.workspace)
+        written = [record.event.plain() for record in log.records()]
+        log.close()
+        approved = [event["action"] for event in written if event["kind"] == "approved"]
+        assert approved == [f"quantize@/model/layers.{number}/block/conv" for number in (40, 42, 44)]
