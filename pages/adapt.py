@@ -12,7 +12,8 @@ from studio.background.job_view import job_list
 from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import SpecChoice, subject
 from studio.files.sample_shapes import suggested_shapes
-from studio.files.workspace import files_of, folder_for, workspace_folder
+from studio.files.workspace import folder_for, workspace_folder
+from studio.model.model_data import choose_data, say_what_feeds_others
 from studio.review.proposals import draw_proposals
 from studio.review.retrained import draw_take_over
 from studio.session.address import text_to_address
@@ -42,9 +43,16 @@ def main() -> None:
             return
         output = folder_for("policy") / f"{model.stem}_on_{spec.spec.name.lower()}.policy"
         with calibrated:
-            calibration = _data(text("adapt_calibration"), "calib", "calibration_data", text("adapt_calibration_help"))
+            calibration = choose_data(
+                text("adapt_calibration"), model, ("calib",), "calibration_data", text("adapt_calibration_help"),
+                bind="query-params",
+            )  # fmt: skip
         with evaluated:
-            evaluation = _data(text("adapt_evaluation"), "eval", "evaluation_data", text("adapt_evaluation_help"))
+            evaluation = choose_data(
+                text("adapt_evaluation"), model, ("eval",), "evaluation_data", text("adapt_evaluation_help"),
+                bind="query-params",
+            )  # fmt: skip
+        say_what_feeds_others(model)
         if calibration is None:
             st.warning(text("adapt_random"), icon=":material/casino:")
         arguments = _arguments(model, spec, calibration, evaluation)
@@ -167,18 +175,6 @@ def _newer_job(output: Path) -> Job | None:
         return None
     began = (newest.folder / "order.json").stat().st_mtime_ns
     return newest if output.stat().st_mtime_ns < began else None
-
-
-def _data(label: str, word: str, key: str, help_text: str) -> Path | None:
-    """A data file; the one that is called so, if one is."""
-    names = [_name(path) for path in files_of("data")]
-    named = next((index for index, name in enumerate(names) if word in name.lower()), None)
-    none = text("adapt_no_data")
-    chosen = st.selectbox(
-        label, [*names, none], index=len(names) if named is None else named, key=key, help=help_text,
-        bind="query-params",
-    )  # fmt: skip
-    return None if chosen == none else workspace_folder() / str(chosen)
 
 
 def _name(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Input shapes that a data file suggests, from the heads of its arrays: no array is read."""
+"""What arrays a data file holds, and the input shapes that they suggest, from their heads: no array is read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,22 @@ MOST_ARRAYS = 64
 @kept_by_file
 def suggested_shapes(path: Path) -> tuple[str, ...]:
     """One `name=[...]` for each array with samples of two axes or more; empty where the file tells none."""
+    return tuple(f"{name}=[{','.join(map(str, shape[1:]))}]" for name, shape in _heads(path) if len(shape) > 2)
+
+
+@kept_by_file
+def array_names(path: Path) -> frozenset[str]:
+    """The names of its arrays; empty where the file tells none."""
+    return frozenset(name for name, _ in _heads(path))
+
+
+def _heads(path: Path) -> tuple[tuple[str, tuple[int, ...]], ...]:
     found = []
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist()[:MOST_ARRAYS]:
                 with archive.open(entry) as file:
-                    shape = _shape(file)
-                if len(shape) > 2:
-                    found.append(f"{entry.filename.removesuffix('.npy')}=[{','.join(map(str, shape[1:]))}]")
+                    found.append((entry.filename.removesuffix(".npy"), _shape(file)))
     except (OSError, ValueError, zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError):
         return ()
     return tuple(found)

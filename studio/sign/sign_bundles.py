@@ -16,7 +16,8 @@ from metainfer_core.files import read_bytes
 from studio.background.job_view import job_list
 from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import Review, Subject
-from studio.files.workspace import files_of, folder_for, workspace_folder
+from studio.files.workspace import folder_for, workspace_folder
+from studio.model.model_data import choose_data, say_what_feeds_others
 from studio.session.demo_mode import demo_mode
 from studio.session.session import person
 from studio.sign.signing_view import bundles_of, compile_arguments, inspect
@@ -77,13 +78,14 @@ def draw_compile(found: Subject, signed: SignedFile, is_next: bool = True) -> No
     if verified is None or found.model is None or found.spec is None:
         return
     targets = [each.name for each in backends()]
-    data_names = [path.relative_to(workspace_folder()).as_posix() for path in files_of("data")]
-    named = next((index for index, each in enumerate(data_names) if "eval" in each.lower()), 0 if data_names else None)
     left, right = st.columns(2)
     target = left.selectbox(text("compile_target"), targets, key=f"target_{signed.name}", format_func=core_term)
-    chosen = right.selectbox(
-        text("compile_data"), data_names, index=named, key=f"data_{signed.name}", help=text("compile_data_help")
-    )
+    with right:
+        data = choose_data(
+            text("compile_data"), found.model, ("eval", ""), f"data_{signed.name}", text("compile_data_help")
+        )
+    if is_next:
+        say_what_feeds_others(found.model)
     newest = compiling(signed)
     busy = newest is not None and newest.is_open
     with next_step(f"compile_{signed.path.stem}") if is_next else nullcontext():
@@ -92,7 +94,6 @@ def draw_compile(found: Subject, signed: SignedFile, is_next: bool = True) -> No
             disabled=busy,
         )  # fmt: skip
     if pressed:
-        data = workspace_folder() / chosen if chosen else None
         arguments = compile_arguments(found, signed.path, target, data, signed.package, verified.is_demo)
         title = Title(words="compile_title", values={"bundle": signed.path.name, "target": target})
         start(Order(kind="compile", title=title, arguments=arguments, subject=signed.name, actor=person()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     # Words that several of these screens share
     "channel_at": {"en": "no. {channel}: {ratio}"},
+    "data_of_others": {"en": "Not for this model, without an array for {inputs}: {files}."},
     "dead_channels": {"en": "dead channels"},
     "flips": {"en": "arg-max flips"},
     "largest_error": {"en": "largest error"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     # Words that several of these screens share
     "channel_at": "第 {channel} 号：{ratio}",
+    "data_of_others": "不适用于此模型（缺少 {inputs} 的数组）：{files}。",
     "dead_channels": "失效通道",
     "flips": "arg-max 翻转",
     "largest_error": "最大误差",

@@ -1,0 +1,54 @@
+"""Choosing data for a model: only files that hold an array for each of its inputs are offered, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from studio.files.sample_shapes import array_names
+from studio.files.workspace import files_of, workspace_folder
+from studio.model.model_reading import newest_job, reading
+from studio.words.plain_words import plain_words
+from studio.words.texts import text
+
+
+def choose_data(
+    label: str, model: Path, words: Sequence[str], key: str, help_text: str, bind: Literal["query-params"] | None = None
+) -> Path | None:
+    """A data file that feeds the model, at first the one with the first word in its name; None for random inputs."""
+    fitting = [name for name, lacks in _data(model).items() if not lacks]
+    none = text("adapt_no_data")
+    options = [*fitting, none]
+    if st.session_state.get(key, none) not in options:  # it was chosen for another model
+        del st.session_state[key]
+    named = next((options.index(name) for word in words for name in fitting if word in name.lower()), len(fitting))
+    chosen = st.selectbox(label, options, index=named, key=key, help=help_text, bind=bind)
+    return None if chosen == none else workspace_folder() / str(chosen)
+
+
+def say_what_feeds_others(model: Path) -> None:
+    """Names the data that is not offered, and what it lacks."""
+    others = {name: lacks for name, lacks in _data(model).items() if lacks}
+    if others:
+        lacks = ", ".join(sorted(frozenset().union(*others.values())))
+        st.caption(text("data_of_others", inputs=plain_words(lacks), files=plain_words(", ".join(others))))
+
+
+def inputs_of(model: Path) -> frozenset[str]:
+    """The names of the model's inputs; none of them where nobody has looked at the model yet."""
+    job = newest_job(model)
+    found = reading(job) if job is not None else None
+    return frozenset(found.inputs) if found is not None else frozenset()
+
+
+def _data(model: Path) -> dict[str, frozenset[str]]:
+    """Each data file of the workspace, with the inputs of the model that it has no array for."""
+    inputs = inputs_of(model)
+    return {_name(path): inputs - array_names(path) for path in files_of("data")}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(workspace_folder()).as_posix()

@@ -1,0 +1,69 @@
+"""Data of another model is not offered for this one, and a model without data of its own is fitted and compiled too."""
+
+import time
+
+import numpy as np
+import pytest
+from finished import BUNDLE, PACKAGE, SPEC, finished
+from fitted import PATH
+from screens import screen
+
+from studio.background import jobs
+from studio.model.model_reading import newest_job, read_model, reading
+from studio.words.plain_words import plain_words
+from studio.words.texts import text
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """A finished workspace whose model has been looked at, with data for a model that reads `z`."""
+    finished(tmp_path)
+    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
+    np.savez(tmp_path / "evaluation.npz", z=np.zeros((2, 1, 4), np.float32))
+    read_model(tmp_path / "net.onnx", (), "ada")
+    end = time.monotonic() + 120
+    while newest_job(tmp_path / "net.onnx").is_open and time.monotonic() < end:
+        time.sleep(0.05)
+    assert set(reading(newest_job(tmp_path / "net.onnx")).inputs) == {"x"}
+    (tmp_path / PACKAGE).unlink()
+    return tmp_path
+
+
+def offered(page, key):
+    field = page.selectbox(key=key)
+    return field.value, field.options
+
+
+def test_only_what_feeds_the_model_is_offered_and_the_rest_is_named(work, monkeypatch):
+    none = text("adapt_no_data")
+    page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC)
+    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz", none])
+    assert offered(page, "evaluation_data") == (none, ["calibration.npz", none])
+    said = text("data_of_others", inputs="x", files=plain_words("evaluation.npz"))
+    assert [each.value for each in page.caption].count(said) == 1
+
+    page = screen("sign", work, monkeypatch, policy=PATH)
+    assert offered(page, f"data_{BUNDLE}") == ("calibration.npz", ["calibration.npz", none])
+    assert said in [each.value for each in page.caption]
+
+
+def test_a_model_without_data_is_compiled_on_random_inputs(work, monkeypatch):
+    (work / "calibration.npz").unlink()
+    page = screen("sign", work, monkeypatch, policy=PATH)
+    assert offered(page, f"data_{BUNDLE}") == (text("adapt_no_data"), [text("adapt_no_data")])
+    monkeypatch.setattr(jobs, "COMMAND", ("true",))
+    page.button(key=f"compile_{BUNDLE}").click().run()
+    assert not page.exception
+    order = jobs.jobs(work)[0].order
+    assert order.kind == "compile"
+    assert "--eval" not in order.arguments
+
+
+def test_a_choice_made_for_another_model_falls(work, monkeypatch):
+    page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC, calibration_data="evaluation.npz")
+    assert offered(page, "calibration_data")[0] == "calibration.npz"
+    (work / "calibration.npz").unlink()
+    page.run()
+    assert not page.exception
+    assert offered(page, "calibration_data")[0] == text("adapt_no_data")
+    assert text("adapt_random") in [each.value for each in page.warning]
