@@ -101,6 +101,8 @@ def _upload() -> None:
             try:
                 if kept not in st.session_state:
                     st.session_state[kept] = keep_upload(folder_for(kind), file.name, file.getvalue())
+                    if kind == "model":  # people bring a model to look at it
+                        st.query_params["model"] = _name(st.session_state[kept])
             except MetaInferError as error:
                 st.error(error_words(error))
             else:

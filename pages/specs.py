@@ -27,7 +27,7 @@ from studio.manuals.spec_library import (
 from studio.model.chip_drawing import chip_drawing
 from studio.model.picture import draw_picture
 from studio.pages.crops import crop_of, source_is_purged
-from studio.session.choices import say_if_lost
+from studio.session.choices import remember, say_if_lost
 from studio.words.action_words import kind_words
 from studio.words.core_words import core_term, core_words
 from studio.words.markup import draw, draw_style
@@ -52,6 +52,7 @@ def main() -> None:
             st.warning(error_words(error), icon=":material/error:")
         _library(known)
     else:
+        remember("spec", asked)
         _one(found, known)
 
 

@@ -65,11 +65,26 @@ def say_if_lost(asked: str, known: Collection[str]) -> None:
         st.warning(text("asked_lost", asked=plain_words(shortened(asked, 120))), icon=":material/link_off:")
 
 
+def remember(key: str, name: str) -> None:
+    """Takes a name for the last choice of its kind: screens that the address leaves free begin with it."""
+    st.session_state[f"last_{key}"] = name
+
+
 def _chosen(label: str, names: list[str], key: str) -> str:
-    """One of the names. The address holds it even where it is the first: that can be another one tomorrow."""
+    """One of the names: the one that the address asks for, else what was chosen last, here or on another screen.
+
+    The address holds it even where it is the first: that can be another one tomorrow. The field stays the same field
+    when the choice changes, or the keyboard would fall out of it.
+    """
     asked = st.query_params.get(key, "")
     say_if_lost(asked, names)
-    name = str(st.selectbox(label, names, index=names.index(asked) if asked in names else 0, key=f"{key}-{asked}"))
+    field, written = f"chosen_{key}", f"written_{key}"
+    if asked != st.session_state.get(written) or st.session_state.get(field) not in names:
+        wishes = (asked, st.session_state.get(f"last_{key}"), names[0])
+        st.session_state[field] = next(wish for wish in wishes if wish in names)
+    name = str(st.selectbox(label, names, key=field))
+    remember(key, name)
+    st.session_state[written] = name
     if name != asked:
         st.query_params[key] = name
     return name
