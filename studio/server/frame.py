@@ -13,6 +13,7 @@ from studio.background.jobs import jobs
 from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
 from studio.session.grids import tab_leaves_grids
+from studio.session.popovers import tab_enters_popovers
 from studio.session.session import person, set_person
 from studio.words.language import LANGUAGES, choose_language, language, settle_language
 from studio.words.plain_words import error_words
@@ -36,10 +37,14 @@ STYLE = """<style>
 [class*="st-key-next_"] [data-testid="stPageLink-NavLink"]:hover {
   background: light-dark(#084b80, #1f6299) !important; }
 [class*="st-key-next_"] [data-testid="stPageLink-NavLink"] * { color: #fff !important; font-weight: 600; }
+[data-testid="stHeaderActionElements"] { display: none; } /* a heading's link to itself: one more Tab for each */
+[data-testid="stElementToolbar"]:focus-within { opacity: 1; }
+[data-testid="stCode"] > :has(button) { display: block; opacity: 1; visibility: visible; }
 </style>"""
 """Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
 the theme cannot be both that and the ground under white letters. A link to another screen looks like the button that it
-is, and what most people do next like the chief one (`next_step`)."""
+is, and what most people do next like the chief one (`next_step`). What Streamlit shows only under the mouse is there
+for the keyboard too: the buttons of a table while one of them has the focus, the one that copies a command always."""
 WITHOUT_BOX = '<style>[data-testid="stException"] { display: none; }</style>'
 PAGES_FOLDER = Path(__file__).parents[2] / "pages"
 
@@ -77,6 +82,7 @@ def frame() -> None:
         _where()
         _language()
         tab_leaves_grids()
+        tab_enters_popovers()
         keep_focus()
     run_screen(screen)
 

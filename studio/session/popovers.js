@@ -4,10 +4,13 @@ const POPOVER = '[data-testid="stPopover"] button';
 const POPOVER_BODY = '[data-testid="stPopoverBody"]';
 const POPOVER_LOOKS = 50;
 
-window.addEventListener("keyup", (event) => {
-  const button = event.target.closest?.(POPOVER);
-  if (button && (event.key === "Enter" || event.key === " ")) enterPopover(button, POPOVER_LOOKS);
-}, true);
+if (!window.metaInferEntersPopovers) {
+  window.metaInferEntersPopovers = true;
+  window.addEventListener("keyup", (event) => {
+    const button = event.target.closest?.(POPOVER);
+    if (button && (event.key === "Enter" || event.key === " ")) enterPopover(button, POPOVER_LOOKS);
+  }, true);
+}
 
 // Opens the first of some popovers for a key, with the cursor in it.
 function openPopover(buttons) {

@@ -1,0 +1,92 @@
+"""Before and after the review, without a mouse: what opens is entered, what only the mouse shows is reached too."""
+
+import pytest
+from browsing import Studio, browser_page, settled
+from finished import SPEC, finished
+from fitted import PATH, model_bytes
+from playwright.sync_api import expect
+
+from studio.words.texts import text
+
+SMALL = {"viewport": {"width": 1280, "height": 800}}
+SEES = """each => {
+    const box = each.getBoundingClientRect();
+    let shown = 1;
+    for (let part = each; part; part = part.parentElement) shown *= getComputedStyle(part).opacity;
+    return shown > 0.9 && box.top >= 0 && box.bottom <= innerHeight && getComputedStyle(each).visibility === 'visible';
+}"""
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    started = Studio(tmp_path_factory.mktemp("screens"), LOGNAME="ada", USER="ada")
+    finished(started.workspace)
+    yield started.start()
+    started.stop()
+
+
+@pytest.fixture
+def page(studio):
+    with browser_page(120_000, **SMALL) as opened:
+        yield opened
+        assert opened.faults == []
+
+
+def focused(page):
+    return page.locator(":focus")
+
+
+def test_a_model_is_brought_in_and_is_the_one_that_is_shown(studio, page, tmp_path):
+    (tmp_path / "brought.onnx").write_bytes(model_bytes())
+    page.goto(f"{studio.address}/model?model=net.onnx&spec={SPEC}")
+    expect(page.get_by_role("tab", name=text("model_nodes"))).to_be_visible()
+    settled(page)
+    page.locator('[data-testid="stMain"] [data-testid="stPopover"] button').press("Enter")
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(focused(page)).to_contain_text("Upload")
+    assert focused(page).evaluate(SEES)
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(tmp_path / "brought.onnx")
+    expect(page.get_by_role("combobox", name=text("choose_model"))).to_have_value("models/brought.onnx")
+    assert "model=models%2Fbrought.onnx" in page.url
+
+
+def test_the_keyboard_stays_in_the_field_whose_choice_changes(studio, page):
+    page.goto(f"{studio.address}/adapt?model=net.onnx&spec={SPEC}")
+    settled(page)
+    chip = page.get_by_role("combobox", name=text("choose_spec"))
+    chip.focus()
+    for name in ("rk3588@1.0.0", "k210@1.0.0"):
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**spec={name.partition('@')[0]}**")
+        settled(page)
+        expect(chip).to_have_value(name)
+        expect(chip).to_be_focused()
+
+
+def test_no_heading_takes_a_tab_and_the_buttons_of_a_table_are_seen(studio, page):
+    page.goto(f"{studio.address}/specs")
+    expect(page.locator('[data-testid="stDataFrame"]')).to_be_visible()
+    settled(page)
+    page.locator('[data-testid="stMain"]').focus()
+    page.keyboard.press("Tab")
+    expect(focused(page)).to_have_attribute("kind", "elementToolbar")
+    page.wait_for_function(f"() => ({SEES})(document.activeElement)", timeout=10_000)
+
+
+def test_a_command_is_copied_without_a_mouse(studio, page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{studio.address}/sign?policy={PATH}")
+    settled(page)
+    page.get_by_text(text("sign_again")).click()
+    command = page.locator('[data-testid="stCode"]').first
+    expect(command).to_be_visible()
+    command.focus()
+    page.keyboard.press("Tab")
+    expect(focused(page)).to_have_attribute("aria-label", "Copy to clipboard")
+    assert focused(page).evaluate(SEES)
+    page.keyboard.press("Enter")
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('meta-infer sign')")
