@@ -113,5 +113,13 @@ def _without_quarantine(words: str) -> str:
 
 
 def _found(kinds: Collection[str], subjects: Collection[str], limit: int) -> list[Job]:
-    wanted = [job for job in jobs() if job.order.kind in kinds and (not subjects or job.order.subject in subjects)]
+    """The newest first; what has ended is left out where the same was begun anew since: it says nothing that counts."""
+    wanted: list[Job] = []
+    begun = set()
+    for job in jobs():
+        about = (job.order.kind, job.order.subject)
+        if job.order.kind in kinds and (not subjects or job.order.subject in subjects):
+            if job.is_open or about not in begun:
+                wanted.append(job)
+            begun.add(about)
     return wanted[:limit]

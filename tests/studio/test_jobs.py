@@ -10,6 +10,7 @@ from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
 from studio.background import job as runner
 from studio.background import jobs
+from studio.background.job_view import _found
 from studio.background.jobs import Order, Told
 
 
@@ -255,3 +256,19 @@ def test_a_real_command(tmp_path):
     assert failed.state == "failed"
     assert failed.error.why == "Nothing is overwritten."
     assert [job.id for job in jobs.jobs(tmp_path)] == sorted((started.id, again.id), reverse=True)
+
+
+def test_a_failed_job_is_not_shown_once_the_same_was_begun_anew(monkeypatch):
+    def job(number, state, **about):
+        return jobs.Job(str(number), None, order(**about), state)
+
+    found = [
+        job(5, "running", subject="b.pdf"),
+        job(4, "done", subject="a.pdf"),
+        job(3, "failed", subject="a.pdf"),
+        job(2, "failed", subject="a.pdf", kind="adapt"),
+        job(1, "waiting", subject="b.pdf"),
+    ]
+    monkeypatch.setattr("studio.background.job_view.jobs", lambda: found)
+    assert [each.id for each in _found(("ingest", "adapt"), (), 9)] == ["5", "4", "2", "1"]
+    assert [each.id for each in _found(("ingest", "adapt"), ("a.pdf",), 1)] == ["4"]
