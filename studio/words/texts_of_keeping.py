@@ -29,7 +29,7 @@ TEXTS_OF_KEEPING: dict[str, dict[str, str]] = {
     "reapply_title": {"en": "{policy}, taken over to {model}"},
     "reapply_review": {"en": "Review what was taken over: {policy}"},
     # Manuals
-    "keep_manuals": {"en": "Where manuals lie"},
+    "keep_manuals": {"en": "Where manuals are kept"},
     "keep_manuals_at": {"en": "Manuals lie in this folder. What is uploaded goes there too."},
     "keep_manuals_other": {"en": "Another folder, such as an encrypted disk; empty: that of the workspace"},
     "keep_manuals_set": {"en": "Keep them there"},

@@ -49,14 +49,14 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "adapt_takes": {"en": "It runs in the background; look at other screens meanwhile."},
     "adapt_calibration": {"en": "Calibration data"},
     "adapt_calibration_help": {
-        "en": "Typical inputs: they tell which values each tensor takes. A .npz, one array an input."
+        "en": "Typical inputs: they tell which values each tensor takes. A .npz with one array for each input."
     },
     "adapt_candidates": {"en": "Candidates, best first"},
     "adapt_chosen": {"en": "chosen"},
     "adapt_empty_1": {
         "en": "Every action that the chip's spec suggests is tried: folding, fusing, INT8, padding, placing in memory."
     },
-    "adapt_empty_2": {"en": "What breaks a law of the chip or your budget is refused, with the reason."},
+    "adapt_empty_2": {"en": "What the chip cannot do, or what breaks your budget, is refused, with the reason."},
     "adapt_empty_3": {
         "en": "What is left becomes a policy. Nothing is built before people have reviewed and signed it."
     },
@@ -92,7 +92,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "missing_clock_hz": {"en": "how fast the clock of {unit} is ({path})"},
     "missing_example": {"en": "such as {example}; empty: it stays unknown"},
     "missing_give": {"en": "Give what the prediction lacks"},
-    "missing_given": {"en": "The chosen spec says by now what the prediction lacked. Propose a policy again."},
+    "missing_given": {"en": "The chosen spec now says what the prediction lacked. Propose a policy again, at the top."},
     "missing_in_part": {"en": "The predicted time leaves something out: the spec does not say {what}."},
     "missing_latency_cycles": {"en": "how many cycles {unit} takes to answer ({path})"},
     "missing_launch_overhead_us": {"en": "how long starting work on {unit} takes ({path})"},
@@ -358,7 +358,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "model_taken": {"en": "Kept as {file}."},
     "model_title": {"en": "Reading {model}"},
     "model_title_shapes": {"en": "Reading {model} with {shapes}"},
-    "model_upload": {"en": "ONNX models, and data as .npz with one array an input"},
+    "model_upload": {"en": "ONNX models, and data as .npz with one array for each input"},
     "neighbours_read": {"en": "Read the model to see them"},
     "neighbours_hidden": {"en": "{count} more neighbours are not drawn."},
     "node_after": {"en": "read by"},

@@ -70,7 +70,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "missing_clock_hz": "{unit} 的时钟频率（{path}）",
     "missing_example": "例如 {example}；留空则保持未知",
     "missing_give": "补充预测所缺的值",
-    "missing_given": "所选规格现已包含预测所缺的值。请重新提出策略。",
+    "missing_given": "所选规格现已包含预测所缺的值。请点击上方的“提出策略”重新提出。",
     "missing_in_part": "预测时间不完整：规格没有说明{what}。",
     "missing_latency_cycles": "{unit} 响应需要多少个周期（{path}）",
     "missing_launch_overhead_us": "在 {unit} 上启动一次工作需要多长时间（{path}）",
