@@ -11,7 +11,7 @@ from metainfer_core.actions.action import Refusal
 from metainfer_core.explain.explanation import Because, Explanation
 from metainfer_core.explain.sizes import sized_html
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.structure_changes import StructureChange
+from metainfer_core.policy.structure_change import StructureChange
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 
@@ -97,10 +97,11 @@ def predicted_words(change: StructureChange) -> str:
 def _training(change: StructureChange) -> list[str]:
     reasons = [f"    {because.claim}" for because in change.why]
     return [
-        f"  {change.grade}: {change.sentence}",
+        f"  {change.grade}: {change.sentence} ({change.id})",
         *reasons,
         f"    {predicted_words(change)}",
         f"    Risk: {change.risk}",
+        *([f"    Measure then: {change.measure}"] if change.measure else []),
         f"    {change.then}",
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from metainfer_core.explain.sizes import sized_text
-from metainfer_core.policy.structure_changes import StructureChange
+from metainfer_core.policy.structure_change import StructureChange
 from studio.words.core_words import core_words
 from studio.words.figures import microseconds
 from studio.words.texts import text
@@ -32,5 +32,6 @@ def _row(change: StructureChange) -> dict[str, str]:
         text("training_why"): " ".join(sized_text(core_words(each.claim)) for each in change.why),
         text("training_time"): f"{microseconds(time[0], True)} … {microseconds(time[1], True)}" if time else "",
         text("training_risk"): core_words(change.risk),
+        text("training_measure"): core_words(change.measure),
         text("training_then"): core_words(change.then),
     }

@@ -14,6 +14,7 @@ TEXTS_OF_TRAINING: dict[str, dict[str, str]] = {
     "training_why": {"en": "Why"},
     "training_time": {"en": "Predicted change of time"},
     "training_risk": {"en": "Risk"},
+    "training_measure": {"en": "To be measured then"},
     "training_then": {"en": "What to do"},
     "grade_safe": {"en": "safe"},
     "grade_needs_review": {"en": "needs review"},

@@ -13,6 +13,7 @@ TEXTS_ZH_OF_TRAINING: dict[str, str] = {
     "training_why": "原因",
     "training_time": "预测的时间变化",
     "training_risk": "风险",
+    "training_measure": "之后须重新测量",
     "training_then": "如何进行",
     "grade_safe": "安全",
     "grade_needs_review": "需要审核",
