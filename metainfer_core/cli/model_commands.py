@@ -27,6 +27,7 @@ from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.save import model_digest, save_model
 from metainfer_core.graph.shapes import describe
 from metainfer_core.graph.summary import GraphSummary, summarise
+from metainfer_core.policy.lineage import lineage_of
 from metainfer_core.spec.yaml_file import read_spec
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="An ONNX file.")]
@@ -150,6 +151,7 @@ def show_model(
         imported = load_model(model, read_registry(registry))
         result = preprocess(imported.model, input_shapes(shapes), read_input_values(values), progress)
         summary = summarise(result.model)
+        lineage = lineage_of(imported.model)
     answer = {
         "name": imported.name,
         "digest": imported.digest,
@@ -160,9 +162,11 @@ def show_model(
         "flops": summary.flops,
         "moved_bytes": summary.moved_bytes,
         "unknown_operators": list(summary.unknown_operators),
+        **({"fine_tuning": lineage.plain()} if lineage is not None else {}),
         **summary.plain(),
     }
-    console.emit(json, answer, "\n".join(_summary_lines(imported, result, summary)))
+    told = [lineage.words] if lineage is not None else []
+    console.emit(json, answer, "\n".join([*told, *_summary_lines(imported, result, summary)]))
 
 
 def add_operator(

@@ -118,7 +118,7 @@ def output_effect(
 
 def _logit_sqnr(x: np.ndarray, y: np.ndarray) -> float | None:
     """Signal-to-noise of the logarithms of shares, each sample's less their mean; None for what is no distribution."""
-    if x.ndim < 2 or x.shape[-1] < 2 or not all(map(_is_distribution, (x, y))):
+    if x.ndim < 2 or x.shape[-1] < 2 or not all(map(is_distribution, (x, y))):
         return None
     logits, moved = (
         logs - logs.mean(axis=-1, keepdims=True) for logs in (np.log(np.maximum(side, LEAST_SHARE)) for side in (x, y))
@@ -126,7 +126,8 @@ def _logit_sqnr(x: np.ndarray, y: np.ndarray) -> float | None:
     return _sqnr(logits, moved - logits, False)
 
 
-def _is_distribution(shares: np.ndarray) -> bool:
+def is_distribution(shares: np.ndarray) -> bool:
+    """Whether all rows of the last axis are shares of classes that sum to 1."""
     return bool(np.isfinite(shares).all() and (shares >= 0).all()) and bool(
         (np.abs(shares.sum(axis=-1) - 1.0) <= SHARES_SUM).all()
     )

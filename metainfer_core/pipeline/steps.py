@@ -36,6 +36,7 @@ from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import apply, apply_line, effective, is_off
 from metainfer_core.policy.choose import choose
+from metainfer_core.policy.lineage import lineage_warnings
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.structure_changes import structure_changes
@@ -132,7 +133,8 @@ def adapt(
         calibration_samples=calibration_samples,
     )
     changes = structure_changes(prepared.model, spec) or None
-    policy = Policy(**{**dict(policy), "structure_changes": changes})
+    warnings = (*policy.warnings, *lineage_warnings(prepared.model))
+    policy = Policy(**{**dict(policy), "structure_changes": changes, "warnings": warnings})
     return Adapted(policy, evaluation_samples, reference)
 
 

@@ -40,7 +40,7 @@ def core(tmp_path_factory):
     source, wheels, venv = folder / "source", folder / "wheels", folder / "venv"
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         _copy(ROOT / name, source / name)
-    for package in ("metainfer_core", "framework_import", "hwdoc_ingest", "review_store", "studio"):
+    for package in ("metainfer_core", "fine_tuning", "framework_import", "hwdoc_ingest", "review_store", "studio"):
         for path in (ROOT / package).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 _copy(path, source / path.relative_to(ROOT))

@@ -12,7 +12,7 @@ from metainfer_core.actions.catalog import KINDS
 from metainfer_core.codegen.catalog import BACKENDS
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("metainfer_core", "framework_import", "hwdoc_ingest", "review_store", "studio", "pages")
+PACKAGES = ("metainfer_core", "fine_tuning", "framework_import", "hwdoc_ingest", "review_store", "studio", "pages")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 

@@ -97,7 +97,7 @@ class StoreLowBit(ActionKind):
         """Puts the codes and a DequantizeLinear in the place of the weights."""
         params = StoreLowBitParams.from_plain(action.params)
         target = node(model, action.nodes[0])
-        weight = _weight(target, params)
+        weight = coded(target, numbers_of(target.inputs[1]), params)
         name = f"{target.name}.{name_of(target.inputs[1])}"
         set_input(target, 1, low_bit_constant(model, name, weight, params.bits, target))
         if params.target_hw:
@@ -129,7 +129,7 @@ class StoreLowBit(ActionKind):
             params["target_hw"] = unit
         form = integer_form(target)
         if isinstance(form, IntegerForm):
-            stored = stored_bytes(_weight(target, StoreLowBitParams.from_plain(params)), self.bits)
+            stored = stored_bytes(coded(target, weight, StoreLowBitParams.from_plain(params)), self.bits)
             claim = (
                 f"Its {weight.size:,} weights take {stored:,} bytes with their scales, in place of {weight.nbytes:,}."
             )
@@ -229,8 +229,9 @@ def _depth(target: ir.Node) -> int:
     return int(numbers_of(target.inputs[1]).shape[_axes(target)[1]])
 
 
-def _weight(target: ir.Node, params: StoreLowBitParams) -> LowBitWeight:
+def coded(target: ir.Node, weight: np.ndarray, params: StoreLowBitParams) -> LowBitWeight:
+    """What the action stores in the place of a weight of the node."""
     output, inputs = _axes(target)
     axis = {"tensor_wise": None, "channel_wise": output}.get(params.scheme, inputs)
     group = params.group_size if params.scheme == "group_wise" else 0
-    return low_bit(numbers_of(target.inputs[1]), params.bits, axis, group, params.symmetric)
+    return low_bit(weight, params.bits, axis, group, params.symmetric)
