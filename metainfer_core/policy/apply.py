@@ -98,8 +98,8 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
     """Removes constants that nothing reads any more, and gives each node a compute unit that can run it.
 
     A unit that an action named for INT8 does not run what stays float32: such a node goes to the unit for float32.
-    A conversion runs where the node does that asked for it, if that unit reads floats at all. A node whose neighbours
-    compute on integers, but that no action quantizes itself, is kept in float.
+    A conversion runs where the node does that asked for it, if that unit reads floats at all, or if both sides are
+    codes. A node whose neighbours compute on integers, but that no action quantizes itself, is kept in float.
     """
     passes.RemoveUnusedNodesPass()(model)
     known = nodes_by_id(model)
@@ -124,8 +124,17 @@ def finish(model: ir.Model, spec: HardwareSpec) -> None:
         if node.op_type in CONVERSIONS:
             asked_by = known.get(node.metadata_props.get(FROM, ""))
             unit = asked_by.metadata_props.get(UNIT) if asked_by is not None else None
+            if unit in spec.compute_units and _is_between_widths(node):
+                node.metadata_props[UNIT] = str(unit)
+                continue
             reads = unit in spec.compute_units and reads_floats(spec.compute_units[unit])
             _locate(node, unit if reads else None, "int8" if reads else "float32", spec)
+
+
+def _is_between_widths(node: ir.Node) -> bool:
+    """Whether a conversion goes from codes to other codes: no float is read, so the unit that asked for it does it."""
+    producer = node.inputs[0].producer() if node.inputs[0] is not None else None
+    return node.op_type == "QuantizeLinear" and producer is not None and producer.op_type == "DequantizeLinear"
 
 
 def _is_integer_by_neighbours_alone(node: ir.Node) -> bool:

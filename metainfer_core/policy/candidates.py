@@ -9,6 +9,7 @@ from typing import Any
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
+from metainfer_core.policy.narrow_search import in_few_bits
 from metainfer_core.policy.objective import Objective, SearchMode, nearness_db, worst_sqnr_db
 from metainfer_core.policy.tools import Refused
 
@@ -33,8 +34,13 @@ class Candidate:
 
     @property
     def integer_nodes(self) -> int:
-        """How many nodes it computes in INT8."""
+        """How many nodes it computes in INT8 or fewer bits."""
         return sum(len(action.nodes) for action in self.draft.actions if action.kind == "quantize") - self._wide_nodes
+
+    @property
+    def narrow_nodes(self) -> int:
+        """How many nodes it computes in fewer bits than 8."""
+        return sum(len(action.nodes) for action in in_few_bits(self.draft))
 
     @property
     def sixteen_bit_nodes(self) -> int:
@@ -115,7 +121,10 @@ def summary(candidate: Candidate, chosen: bool) -> dict[str, Any]:
             figures["logit_sqnr_db"] = round(near, 2)
     if candidate.effect is not None and candidate.effect.metric is not None:
         accuracy = f"{candidate.effect.metric.words}; {accuracy}"
-    nodes = f"{candidate.integer_nodes} nodes in INT8"
+    nodes = f"{candidate.integer_nodes - candidate.narrow_nodes} nodes in INT8"
+    if candidate.narrow_nodes:
+        figures["narrow_nodes"] = candidate.narrow_nodes
+        nodes += f", {candidate.narrow_nodes} in 4 or 6 bits"
     if candidate.sixteen_bit_nodes:
         figures["sixteen_bit_nodes"] = candidate.sixteen_bit_nodes
         nodes += f", {candidate.sixteen_bit_nodes} in 16 bits"

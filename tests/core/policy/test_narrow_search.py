@@ -62,6 +62,9 @@ def test_layers_have_few_bits_where_these_are_faster_and_the_budget_allows() -> 
     assert set(found.values()) != {4}
     best = policy.candidates[0]
     assert best["name"].startswith("layers in INT")
+    few = sum(len(line.nodes) for line in policy.actions if line.params.get("bit_width") in (4, 6))
+    assert f" nodes in INT8, {few} in 4 or 6 bits; " in best["accuracy"]
+    assert best["narrow_nodes"] == few
     line = next(line for line in policy.actions if line.action == "quantize" and line.params["bit_width"] < 8)
     bits = line.params["bit_width"]
     times = {4: 4, 6: 2}[bits]
