@@ -10,6 +10,7 @@ import streamlit as st
 from metainfer_core.explain.sizes import sized_text
 from studio.background.field_names import with_field_names
 from studio.background.jobs import Job, cancel, jobs
+from studio.words.alerts import draw_alert
 from studio.words.core_words import core_term, core_words
 from studio.words.plain_words import plain_words
 from studio.words.texts import TEXTS, text
@@ -74,7 +75,7 @@ def job_line(job: Job) -> None:
             st.progress(min(1.0, job.done / job.total) if job.total else 0.0)
             st.caption(progress_sentence(job))
         elif job.error:
-            st.error(plain_words(_said(job, job.error.what)), icon=":material/error:")
+            draw_alert("error", _said(job, job.error.what))
             for sentence in (job.error.why, job.error.fix):
                 if sentence:
                     st.text(_said(job, sentence))

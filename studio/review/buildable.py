@@ -17,6 +17,8 @@ from studio.files.policies import Review, Subject, reviewed
 from studio.files.workspace import workspace_folder
 from studio.review.review_queue import Desk
 from studio.words.core_words import core_words
+from studio.words.long_names import shortened
+from studio.words.markup import draw
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
@@ -87,22 +89,28 @@ def _refusals(found: Subject, review: Review, checked: Checked, desk: Desk | Non
     st.error(text("buildable_cannot", count=len(checked.faults)), icon=":material/block:")
     with st.container(border=True, gap="small", key="refusals"):
         for number, (action_id, why) in enumerate(checked.faults[:MOST_SHOWN]):
-            st.markdown(plain_words(core_words(why)))
+            draw("whole_words", words=core_words(why))
             if review.state.action(action_id) is None:
                 continue
-            label = text("buildable_open", action=plain_words(action_id))
+            label = text("buildable_open", action=plain_words(shortened(action_id)))
+            whole = plain_words(action_id) if shortened(action_id) != action_id else None
             if desk is not None:
-                st.button(label, key=f"refusal_{number}", type="tertiary", on_click=_open, args=(desk, action_id))
+                st.button(
+                    label, key=f"refusal_{number}", type="tertiary", help=whole, on_click=open_action,
+                    args=(desk, action_id),
+                )  # fmt: skip
             else:
                 name = found.path.relative_to(workspace_folder()).as_posix()
                 parameters = {"policy": name, "action": action_id}
-                st.page_link("pages/review.py", label=label, icon=":material/rate_review:", query_params=parameters)
+                st.page_link(
+                    "pages/review.py", label=label, icon=":material/rate_review:", help=whole, query_params=parameters
+                )
         if len(checked.faults) > MOST_SHOWN:
             st.caption(text("buildable_more", count=len(checked.faults) - MOST_SHOWN))
         st.caption(text("buildable_then"))
 
 
-def _open(desk: Desk, action_id: str) -> None:
+def open_action(desk: Desk, action_id: str) -> None:
     """Moves the queue to an action. Filters that could hide it are taken off."""
     for key in ("risk", "state", "kind", "me"):
         st.session_state[key] = []

@@ -14,6 +14,7 @@ from metainfer_core.actions.catalog import kind
 from metainfer_core.policy.policy import PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from studio.words.action_words import parameter_words, value_words
+from studio.words.long_names import shortened
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
@@ -60,7 +61,9 @@ def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None,
         return (st.checkbox(label, value=bool(proposed), **keep),)
     if annotation is int:
         return (int(st.number_input(label, value=int(proposed or 0), step=1, **keep)),)
-    if annotation is str or _is_optional_text(annotation):
+    if _is_optional(annotation, int):
+        return (st.number_input(label, value=proposed if isinstance(proposed, int) else None, step=1, **keep),)
+    if annotation is str or _is_optional(annotation, str):
         return (st.text_input(label, value=str(proposed or ""), **keep) or proposed,)
     return None
 
@@ -69,8 +72,9 @@ def _memories(proposed: Mapping[str, str], memories: list[str], keep: Mapping[st
     """Tensor to memory, a field for each tensor."""
     return {
         tensor: st.selectbox(
-            text("form_memory_of", tensor=plain_words(tensor)),
+            text("form_memory_of", tensor=plain_words(shortened(tensor))),
             memories,
+            help=plain_words(tensor) if shortened(tensor) != tensor else None,
             index=memories.index(memory) if memory in memories else 0,
             **{**keep, "key": f"{keep['key']}_{index}"},
         )
@@ -78,6 +82,6 @@ def _memories(proposed: Mapping[str, str], memories: list[str], keep: Mapping[st
     }
 
 
-def _is_optional_text(annotation: Any) -> bool:
+def _is_optional(annotation: Any, kind_of_value: type) -> bool:
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    return is_union and set(typing.get_args(annotation)) == {str, type(None)}
+    return is_union and set(typing.get_args(annotation)) == {kind_of_value, type(None)}

@@ -12,7 +12,7 @@ from typing import Literal
 
 import streamlit as st
 
-from studio.words.plain_words import plain_words
+from studio.words.alerts import draw_alert
 from studio.words.texts import text
 
 MANY = ""
@@ -59,15 +59,12 @@ def draw_notice(notices: Notices, about: str, place: str) -> None:
     if notice is None:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key=f"notice_{place}"):
-        if notice.how == "success":
-            st.success(plain_words(notice.words()), icon=":material/check:")
-        elif notice.how == "error":
-            st.error(plain_words(notice.words()), icon=":material/error:")
-        else:
-            lines = "\n".join(f"- {plain_words(line)}" for line in notice.words().splitlines())
+        if notice.how == "conflict":
             title = text("conflict_title" if about != MANY else "bulk_conflict")
-            then = f"\n\n{text('conflict_then')}" if about != MANY else ""
-            st.warning(f"{title}\n{lines}{then}", icon=":material/group:")
+            then = text("conflict_then") if about != MANY else ""
+            draw_alert("warning", f"{title}\n{notice.words()}", ":material/group:", then)
+        else:
+            draw_alert(notice.how, notice.words())
         st.button(
             "", key=f"close_{place}", icon=":material/close:", type="tertiary", help=text("notice_close"),
             on_click=notices.close, args=(about,),

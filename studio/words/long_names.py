@@ -28,6 +28,11 @@ def short_words(sentence: str, letters: int = 60) -> str:
     return " ".join(shortened(word, letters) for word in sentence.split(" "))
 
 
+def is_long(word: str) -> bool:
+    """Whether a word loses its middle on a screen."""
+    return len(word) > MOST_LETTERS
+
+
 def cut_names(html: str) -> str:
     """HTML whose long names hide their middle: pointing at one shows the whole, and copying takes the whole."""
     return _PIECES.sub(lambda found: found[0] if found[2] is None else _cut(found[2]), html)

@@ -5,6 +5,7 @@ import json
 import re
 
 from fitted import PATH
+from streamlit.testing.v1 import AppTest
 from test_review import html as shown
 from test_review import open_popover, review  # noqa: F401
 
@@ -53,3 +54,29 @@ def test_the_card_and_the_list_show_them_so(review, tmp_path):  # noqa: F811
     assert shortened(f"quantize@{NAME}", 60).replace("…", "") in line.label.replace("\\", "").replace("…", "")
     assert NAME in line.help.replace("\\", "")
     assert {each.help for each in page.checkbox if "Stateful" not in each.label and each.key.startswith("bulk")} == {""}
+
+
+def test_a_box_shows_a_long_name_without_its_middle_and_the_whole_to_who_points_at_it():
+    def page(name):
+        from studio.words.alerts import draw_alert
+
+        draw_alert("error", f"The node {name} is not in <b>this</b> model.")
+        draw_alert("warning", f"Others were faster:\nada approved {name}\nben did not", then="Look at it.")
+        draw_alert("success", "Approved *all*.")
+
+    drawn = AppTest.from_function(page, args=(NAME,)).run()
+    assert not drawn.exception
+    error, warning = (each.proto.body for each in drawn.get("html"))
+    for box, how in ((error, "error"), (warning, "warning")):
+        assert f'class="mi alert {how}" role="alert"' in box
+        assert f'title="{NAME}"' in box
+        assert re.sub(r'<span class="cut">.*?</span>', "…", box).count(shortened(NAME, MOST_LETTERS)) == 1
+    assert "&lt;b&gt;this" in error
+    assert re.findall("<li>(.*?)</li>", warning)[1] == "ben did not"
+    assert "<p>Look at it.</p>" in warning
+    (success,) = drawn.success  # without a long name it is Streamlit's own box
+    assert success.value == "Approved \\*all\\*\\."
+    short = AppTest.from_function(page, args=("relu_1",)).run()
+    assert short.warning[0].value.replace("\\", "") == (
+        "Others were faster:\n- ada approved relu_1\n- ben did not\n\nLook at it."
+    )

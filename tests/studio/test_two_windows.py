@@ -53,8 +53,9 @@ class Window:
         if self.page.success:
             return "done"
         (warning,) = self.page.warning
-        assert warning.value.startswith(text("conflict_title"))
-        return warning.value.replace("\\", "")
+        said = warning.value.replace("\\", "")
+        assert said.startswith(text("conflict_title"))
+        return said
 
 
 @pytest.fixture
