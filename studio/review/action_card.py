@@ -26,11 +26,14 @@ def draw_card(review: ActionReview, spec: HardwareSpec | None, calibration: str)
     action = review.action
     explanation = explanation_of(action, spec) if spec is not None else None
     draw(
-        "action_card",
+        "action_card_head",
         id=review.id,
         title=title(action),
         sentence=action.sentence or (explanation.sentence if explanation else ""),
         level=risk_level(action),
+    )
+    draw(
+        "action_card",
         facts=action.risk.facts if action.risk else (text("card_no_risk"),),
         override=action.override,
         override_effect=effect_words(review.override) if review.override is not None else (),

@@ -57,6 +57,7 @@ class Queue {
   update(data) {
     this.keys = data.keys;
     this.words = data.words;
+    this.texts = data.texts;
     if (this.desk !== data.desk) {
       this.desk = data.desk;
       this.outbox?.remove();
@@ -142,12 +143,13 @@ class Queue {
     if (this.rows[index]) this.select(this.rows[index].id);
   }
 
-  // The next action that still blocks signing, from the top again after the last.
+  // The next action that still blocks signing, from the top again after the last; then what comes after the review.
   moveToOpen() {
     const from = (this.at ?? -1) + 1;
     const ahead = [...this.rows.slice(from), ...this.rows.slice(0, from)];
     const found = ahead.find((row) => row.word !== "approved");
     if (found) this.select(found.id);
+    else document.querySelector('[data-testid="stMain"] [class*="st-key-next_"] a')?.focus();
   }
 
   act(verb) {
@@ -169,7 +171,7 @@ class Queue {
     if (event.key === "Escape" && !this.help.hidden) return this.toggleHelp(false);
     if (!this.root.isConnected) return;
     if (event.key === "Escape" && leave(event, this.list)) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) return writeForm(event);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) return writeForm(event, this.texts.not_yet);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event)) return;
     if (this.waiting) return this.typeAhead(event);
     const arrow = event.composedPath()[0] === this.list && { ArrowDown: "next", ArrowUp: "previous" }[event.key];

@@ -148,6 +148,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
                 "none": text("queue_none"),
                 "help": text("queue_keys"),
                 "help_title": text("queue_help_title"),
+                "not_yet": text("form_not_yet"),
             },
         },
         on_said_change=lambda: None,

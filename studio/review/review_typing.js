@@ -27,12 +27,35 @@ function commit(field) {
   field.dispatchEvent(new KeyboardEvent("keydown", key));
 }
 
-// Writes the form that one types into, as its first button does, once Streamlit has taken the field's text.
-function writeForm(event) {
+// Writes the form that one types into, as its first button does, once Streamlit has taken the field's text. Where that
+// cannot be as yet, such as while an override is measured, it says so and puts the cursor on the button when it can:
+// nothing is written before its maker has seen what it does. Whoever goes on to type or to point stays where they are.
+function writeForm(event, notYet) {
   const field = event.composedPath()[0]; // a button that has the focus is pressed by the browser itself
   const form = field.matches?.("textarea, input") ? field.closest('[class*="st-key-form_"]') : null;
-  const button = form?.querySelector(".st-key-form_submit button");
-  if (button) setTimeout(() => button.disabled || button.click());
+  const place = () => form?.isConnected && form.querySelector(".st-key-form_submit");
+  if (!place()) return;
+  setTimeout(() => place()?.querySelector("button").disabled ? sayNotYet(place, notYet) : place()?.querySelector("button").click());
+}
+
+function sayNotYet(place, words) {
+  const look = () => {
+    const [now, button] = [place(), place() && place().querySelector("button")];
+    if (now && !button.disabled) button.focus();
+    if (!now || !button.disabled) return stop();
+    if (now.dataset.notYet === words) return;
+    now.dataset.notYet = words;
+    now.setAttribute("role", "status");
+    now.scrollIntoView({ block: "nearest" });
+  };
+  const timer = setInterval(look, LOOK_MS);
+  const stop = () => {
+    clearInterval(timer);
+    if (place()) delete place().dataset.notYet;
+    for (const sign of ["keydown", "pointerdown"]) window.removeEventListener(sign, stop, true);
+  };
+  for (const sign of ["keydown", "pointerdown"]) window.addEventListener(sign, stop, true);
+  look();
 }
 
 // Leaves the field that one types into, for the queue; from elsewhere, closes the form. True if there was something to

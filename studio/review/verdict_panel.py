@@ -17,6 +17,7 @@ from review_store.review.since import since_verdict
 from review_store.review.state import ActionReview
 from studio.files.policies import Review, Subject
 from studio.review.action_card import draw_history
+from studio.review.buildable import open_action
 from studio.review.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.review.history_words import changed, told
 from studio.review.override_fields import override_fields
@@ -26,12 +27,16 @@ from studio.review.threads_panel import answered, draw_threads
 from studio.review.three_lines import THREE_LINES, draw_again, empty_lines, own_lines
 from studio.review.what_if import Effect, asked, draw_measurement
 from studio.session.notices import draw_notice
+from studio.words.alerts import draw_alert
 from studio.words.core_words import core_words, refusal_words
+from studio.words.long_names import shortened
 from studio.words.markup import draw
 from studio.words.moments import moment
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
+MOST_WAYS = 4
+"""Actions named in a refusal that a button leads to."""
 MOST_YEARS = 100
 """How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
 
@@ -40,10 +45,11 @@ def draw_verdict(
     found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, following: str | None
 ) -> None:
     """Shows the panel and takes what is decided in it; `following` is the next action that is open."""
+    draw("verdict_state", state=action.word)
+    _buttons(found, action, desk, person, following)  # each in its place, however much is to be said below
+    draw_notice(desk.notices, action.id, "verdict")
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word), person=person)
     _since(review, action, person)
-    draw_notice(desk.notices, action.id, "verdict")
-    _buttons(found, action, desk, person, following)
     if action.id in desk.forms:
         verb, version = desk.forms[action.id]
         with st.container(border=True, key=f"form_{verb}"):
@@ -84,12 +90,12 @@ def _buttons(found: Subject, action: ActionReview, desk: Desk, person: str, foll
         )
 
     button("approve")
-    if following is not None:
-        key = key_of("next_open")
-        st.button(
-            f"{text(key.name)} `{key.label}`", key="do_next_open", help=text(key.hint), width="stretch",
-            type="primary" if action.word == "approved" else "secondary", on_click=desk.jump_to, args=(following,),
-        )  # fmt: skip
+    key = key_of("next_open")
+    st.button(
+        f"{text(key.name)} `{key.label}`", key="do_next_open", help=text(key.hint), width="stretch",
+        type="primary" if action.word == "approved" and following is not None else "secondary",
+        on_click=desk.jump_to, args=(following or action.id,), disabled=following is None,
+    )  # fmt: skip
     left, right = st.columns(2, gap="xsmall")
     with left:
         button("tag")
@@ -119,13 +125,13 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     fields: dict[str, Any] = {}
     if event.verb == "override":
         override, why_not, fields = _override(found, review, action, desk, kept)
-        if override is not None:
-            expires = _expires(action.id, kept)
-            fields |= {"expires": expires}
     thread = answered(action, field_key("thread", action.id), kept.get("thread")) if event.verb == "comment" else None
     assignee = _assignee(review, action.id, kept) if event.verb == "tag" else None
     fields |= {"thread": thread, "assignee": assignee}
     reason = _lines(text("form_reason"), "reason", action.id, kept)
+    if override is not None:  # behind the reason: nobody has to give it, and it holds up who walks by Tab
+        expires = _expires(action.id, kept)
+        fields |= {"expires": expires}
     if event.verb == "override" and not why_not:
         known = asked(found, review, action, override, person)
         effect = draw_measurement(found, action, override, known, kept, person)
@@ -146,7 +152,7 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
             unmeasured=effect.unmeasured,
         )  # fmt: skip
         if write(found, desk, event, decision):
-            st.session_state.pop(field_key("reason", action.id), None)
+            _forget_fields(action.id)
         st.rerun()
 
 
@@ -168,7 +174,8 @@ def _override(
 ) -> tuple[Override, str, dict[str, Any]]:
     """What was chosen, why it cannot be written as yet (empty where it can), and what is to be kept."""
     choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
-    before = kept.get("how")
+    stands = action.action.override  # what holds now is what is changed; after Undo that is the proposal again
+    before = kept.get("how", "off" if stands is False else "params")
     how = st.segmented_control(
         text("form_what_instead"), list(choices), format_func=choices.__getitem__,
         default=before if before in choices else "params", required=True,
@@ -179,7 +186,7 @@ def _override(
         legal = text("form_off_legal" if how == "off" else "form_as_proposed_legal")
         return chosen, _checked(found, review, desk, action, chosen, legal), {"how": how}
     spec = found.spec.spec if found.spec else None
-    given = kept.get("params")
+    given = kept.get("params", stands)
     changed, any_field = override_fields(
         action.proposed, spec, field_key("param", action.id), given if isinstance(given, Mapping) else {}
     )
@@ -188,6 +195,13 @@ def _override(
         st.caption(text("form_same") if any_field else text("form_no_params"))
         return {}, text("form_wait") if any_field else text("form_wait_illegal"), fields
     return changed, _checked(found, review, desk, action, changed, text("form_legal")), fields
+
+
+def _forget_fields(action_id: str) -> None:
+    """Empties all fields of an action's forms: what was in them is written."""
+    ending = field_key("", action_id)
+    for key in [each for each in st.session_state if ending in str(each)]:
+        del st.session_state[key]
 
 
 def _checked(found: Subject, review: Review, desk: Desk, action: ActionReview, override: Override, legal: str) -> str:
@@ -200,8 +214,21 @@ def _checked(found: Subject, review: Review, desk: Desk, action: ActionReview, o
         st.success(legal, icon=":material/check:")
         return ""
     why = why_not.removeprefix(f"The action {action.id} is not legal here. ")  # its form stands below its name
-    st.error(plain_words(core_words(why)), icon=":material/gavel:")
+    draw_alert("error", core_words(why), ":material/gavel:")
+    _ways_to_named(review, desk, action, why)
     return text("form_wait_illegal")
+
+
+def _ways_to_named(review: Review, desk: Desk, action: ActionReview, why: str) -> None:
+    """Buttons that lead to the other actions that a refusal names, for they are to be overridden first."""
+    words = {word.strip(".,:;()") for word in why.split()}
+    named = [each.id for each in review.state.actions if each.id in words and each.id != action.id]
+    for number, action_id in enumerate(named[:MOST_WAYS]):
+        short = shortened(action_id)
+        st.button(
+            text("buildable_open", action=plain_words(short)), key=f"named_{number}", type="tertiary",
+            help=plain_words(action_id) if short != action_id else None, on_click=open_action, args=(desk, action_id),
+        )  # fmt: skip
 
 
 def _expires(action_id: str, kept: Mapping[str, Any]) -> str | None:

@@ -32,6 +32,7 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "form_lines_empty": {"en": "Still empty: {fields}. Nothing was written."},
     "form_off_legal": {"en": "It can be switched off on this model and chip."},
     "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},
+    "form_not_yet": {"en": "Not written yet: see below. As soon as it can be, the cursor is here; then press Enter."},
     "form_wait": {"en": "Change a field first: then this button can be pressed."},
     "card_is_off": {"en": "Switched off. What follows speaks of the action as it was proposed."},
     "card_is_changed": {

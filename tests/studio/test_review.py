@@ -272,7 +272,7 @@ def test_an_override_can_have_an_end(review, tmp_path):
 
 
 def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, tmp_path, monkeypatch):
-    too_small = "Without it, the tensors need more than sram has."
+    too_small = "Without it, the tensors need more than sram has; override place@conv_2 first."
     page = review()
     send(page, (1, "override", "quantize@conv_2", 0), selected="quantize@conv_2")
     how(page).set_value("off").run()
@@ -289,6 +289,10 @@ def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, t
     assert too_small in [each.value.replace("\\", "") for each in page.error]
     assert page.button(key="form_submit").disabled
     assert text("form_wait_illegal") in [each.value for each in page.caption]
+    (way,) = [each for each in page.button if each.key.startswith("named_")]
+    assert way.label.replace("\\", "") == text("buildable_open", action="place@conv_2")
+    way.click().run()  # to what is to be overridden first
+    assert page.query_params["action"] == "place@conv_2"
 
 
 def test_a_conflict_shows_the_others_change_and_keeps_my_text(review, tmp_path):

@@ -1,13 +1,18 @@
+import fcntl
 import json
 import re
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from browsing import Studio, browser_page, settled
+from finished import decided
 from fitted import PATH, fitted
 from playwright.sync_api import expect
 
 from review_store.record.log import EventLog
+from studio.background.job import AT_THE_SAME_TIME
+from studio.background.jobs import jobs_folder
 from studio.review.review_keys import KEYS
 from studio.words.texts import text
 
@@ -215,7 +220,80 @@ def test_what_was_written_is_said_in_view_however_far_down_its_form_was(studio, 
     expect(page.get_by_text(text("said_undo"))).to_be_in_viewport()
 
 
-def test_two_browsers_do_not_overwrite_each_other(studio, page):
+@contextmanager
+def nothing_begins(studio):
+    """Both places for jobs are taken, so that what is asked for waits."""
+    with ExitStack() as held:
+        for number in range(AT_THE_SAME_TIME):
+            folder = jobs_folder(studio.workspace)
+            folder.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(held.enter_context((folder / f"slot-{number}").open("w")), fcntl.LOCK_EX)
+        yield
+
+
+def test_a_form_that_cannot_be_written_yet_says_so_and_is_written_once_its_effect_was_seen(studio, page):
+    page.locator('.queue .row[data-id="place@relu_1"]').click()
+    settled(page)
+    page.locator(".queue .list").focus()
+    before = len(events(studio))
+    page.keyboard.press("o")
+    page.get_by_text(text("form_off"), exact=True).click()
+    reason = page.get_by_label(text("form_reason"))
+    write = page.get_by_role("button", name=text("form_override"), exact=True)
+    place = page.locator(".st-key-form_submit")
+    with nothing_begins(studio):
+        reason.fill("not needed here")
+        expect(page.get_by_text(text("effect_measuring"))).to_be_visible()
+        reason.press("Control+Enter")
+        expect(place).to_have_attribute("data-not-yet", text("form_not_yet"))
+        expect(place).to_be_in_viewport()
+        reason.press("End")  # who goes on to type is not taken away
+        expect(place).not_to_have_attribute("data-not-yet", text("form_not_yet"))
+        reason.press("Control+Enter")
+        expect(place).to_have_attribute("data-not-yet", text("form_not_yet"))
+    expect(write).to_be_focused()
+    assert len(events(studio)) == before
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(text("said_override"))).to_be_visible()
+    assert events(studio)[before:] == [("overridden", "place@relu_1")]
+
+    off = page.get_by_role("radio", name=text("form_off"), exact=True)
+    page.locator(".queue .list").focus()
+    page.keyboard.press("o")  # the form shows what holds
+    expect(off).to_be_checked()
+    page.get_by_role("button", name=text("form_cancel"), exact=True).click()
+    expect(off).to_have_count(0)
+    page.locator(".queue .list").focus()
+    page.keyboard.press("u")
+    expect(page.get_by_text(text("said_undo"))).to_be_visible()
+
+
+@pytest.mark.parametrize("height", [800, 1080])
+def test_the_head_of_the_card_stays_in_view_with_the_field_that_one_types_into(studio, page, height):
+    page.set_viewport_size({"width": 1280, "height": height})
+    page.locator('.queue .row[data-id="fuse@add"]').click()
+    head = page.locator(".card_head")
+    expect(head.get_by_text("fuse@add", exact=True)).to_be_visible()
+    settled(page)
+    approve = page.get_by_role("button", name=re.compile("^Approve a"))
+    stood = approve.bounding_box()
+    decided(studio.workspace, ["quantize@conv_2"], "tag", "ben", reason="Look closer at these ranges. " * 20)
+    page.locator('.queue .row[data-id="quantize@conv_2"]').click()
+    expect(head.get_by_text("quantize@conv_2", exact=True)).to_be_visible()
+    settled(page)
+    assert approve.bounding_box() == stood  # whatever is to be said of an action, its buttons are where they were
+    page.locator(".queue .list").focus()
+    page.keyboard.press("o")
+    expect(page.get_by_label("bit width", exact=True)).to_be_focused()
+    for seen in (head, page.get_by_label("bit width", exact=True)):
+        expect(seen).to_be_in_viewport(ratio=1)
+    page.get_by_label(text("form_reason")).focus()
+    expect(page.get_by_label(text("form_reason"))).to_be_in_viewport(ratio=1)
+    expect(head).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Escape")
+
+
+def test_fault_06_two_browsers_do_not_overwrite_each_other(studio, page):
     address = page.url.split("?")[0] + f"?policy={PATH}&action=place%40conv_2"
     page.goto(address)
     expect(selected(page)).to_have_attribute("data-id", "place@conv_2")
