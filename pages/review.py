@@ -22,6 +22,7 @@ from studio.review.buildable import asked, draw_checked, known
 from studio.review.bulk import draw_bulk
 from studio.review.decisions import FORMS, take
 from studio.review.earlier_revision import asked_revision, draw_earlier
+from studio.review.other_rules import draw_other_rules, is_of_other_rules
 from studio.review.record_view import draw_faults, draw_record
 from studio.review.retrained import draw_carry
 from studio.review.review_page import draw_page_button
@@ -171,6 +172,9 @@ def _progress(state: ReviewState) -> None:
 def _to_sign(found: Subject, review: Review, desk: Desk, who: str) -> None:
     """What comes next, where nothing blocks it; what cannot be built, as soon as that is known."""
     is_done = not review.state.unreviewed
+    if is_of_other_rules(found):
+        draw_other_rules(found)
+        return
     checked = asked(found, review, who) if is_done else known(found, review)
     if is_done or checked.word == "cannot":
         draw_checked(found, review, checked, who, desk)

@@ -12,11 +12,11 @@ import streamlit as st
 from metainfer_core.bundle.envelope import ENVELOPE_LIMIT_BYTES
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import MEBIBYTE
-from metainfer_core.policy.ruleset import ruleset_digest
 from studio.files.policies import Review, Subject, reviewed
 from studio.files.workspace import folder_for, workspace_folder
 from studio.manuals.uploads import keep_beside
 from studio.review.buildable import Checked, asked, draw_checked
+from studio.review.other_rules import draw_other_rules, is_of_other_rules
 from studio.review.override_effect import effect_words
 from studio.session.choices import choose_subject, review_or_why_not
 from studio.session.demo_mode import demo_mode
@@ -93,21 +93,23 @@ def _to_be_signed(found: Subject, review: Review, bundles: Sequence[SignedFile],
     checked = asked(found, review, person())
     groups = blocking(review.state)
     total = len(review.state.actions)
-    other_rules = found.policy.ruleset_digest != ruleset_digest()
+    other_rules = is_of_other_rules(found)
     if groups:
         sentence = text("sign_blocked", count=sum(len(group.ids) for group in groups), total=total)
     else:
         ready = checked.word == "can" and not other_rules
         sentence = text("sign_ready" if ready else "sign_approved", total=total)
     _steps(sentence, 0 if groups else 1)
-    if groups:
+    if other_rules:
+        draw_other_rules(found)
+    elif groups:
         with next_step():
             st.page_link(
                 "pages/review.py", label=text("sign_to_review"), icon=":material/rate_review:",
                 query_params={"policy": _name(found.path)},
             )  # fmt: skip
-    if groups or other_rules:
-        draw("sign_state", groups=groups, other_rules=other_rules)
+    if groups:
+        draw("sign_state", groups=groups)
     draw_checked(found, review, checked, person())
     if bundles and bundles[0].fault is None and not _is_trusted(bundles[0]):  # what the command wrote a moment ago
         with st.container(border=True):
@@ -115,7 +117,8 @@ def _to_be_signed(found: Subject, review: Review, bundles: Sequence[SignedFile],
         bundles = bundles[1:]
     if is_demo:
         draw_demo(found, review, checked)
-    folded = st.expander(text("demo_real" if is_demo else "sign_later")) if groups or is_demo else nullcontext()
+    is_later = bool(groups) or other_rules or is_demo
+    folded = st.expander(text("demo_real" if is_demo else "sign_later")) if is_later else nullcontext()
     with folded:
         _how(found, review, checked)
         _take_in(found, review)

@@ -205,7 +205,13 @@ def test_sign_says_that_the_rules_have_moved(tmp_path, monkeypatch):
     assert text("sign_other_rules") not in html(screen("sign", tmp_path, monkeypatch, policy=PATH))
     plain = policy.plain() | {"ruleset_digest": "sha256:" + 64 * "0"}
     (tmp_path / PATH).write_bytes(Policy.from_plain(plain).to_json())
-    assert text("sign_other_rules") in html(screen("sign", tmp_path, monkeypatch, policy=PATH))
+    for name in ("sign", "review"):
+        page = screen(name, tmp_path, monkeypatch, policy=PATH)
+        assert text("sign_other_rules") in html(page)
+        (way,) = [each for each in page.get("page_link") if each.label == text("policy_to_adapt")]
+        assert way.proto.page.endswith("adapt")
+        assert "model=net.onnx" in way.proto.query_string
+        assert text("sign_to_review") not in [each.label for each in page.get("page_link")]
 
 
 # Build report
