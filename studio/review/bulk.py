@@ -29,9 +29,12 @@ NAME_LETTERS = 60
 
 
 def draw_bulk(found: Subject, review: Review, shown: Sequence[ActionReview], desk: Desk, person: str) -> None:
-    """All of low risk with one press; those of the queue up to medium risk with one justification; what came of it."""
+    """Those of the queue: of low risk with one press, up to medium risk with one justification; what came of it.
+
+    What a filter hides is not approved with the rest.
+    """
     low_ids = set(low_risk_ids(review.state))
-    low = [each for each in review.state.actions if each.id in low_ids]
+    low = [each for each in shown if each.id in low_ids]
     several = together(shown)
     if low:
         _low(found, low, desk, person)
