@@ -16,6 +16,7 @@ from studio.session.grids import tab_leaves_grids
 from studio.session.popovers import tab_enters_popovers
 from studio.session.session import person, set_person
 from studio.words.language import LANGUAGES, choose_language, language, settle_language
+from studio.words.markup import upload_style
 from studio.words.plain_words import error_words
 from studio.words.texts import text
 
@@ -28,6 +29,7 @@ STYLE = """<style>
   :is([aria-checked="true"], [aria-pressed="true"], [data-selected="true"], [kind$="Active"]) * {
   color: light-dark(#0b63a8, #7cbcf0) !important; }
 [data-testid="stWidgetLabel"] p { color: light-dark(#10171e, #e3e8ed) !important; } /* also of a field at rest */
+[role="tooltip"], [role="tooltip"] * { pointer-events: none !important; } /* what lies under it is pressed */
 [data-testid="stMainBlockContainer"] [data-testid="stPageLink-NavLink"] {
   border: 1px solid light-dark(#c3ccd4, #435261); border-radius: 6px; padding: .3rem .75rem; }
 :is(.st-key-stations, .st-key-ways_in) [data-testid="stPageLink-NavLink"] {
@@ -75,7 +77,7 @@ def frame() -> None:
         if (PAGES_FOLDER / f"{name}.py").is_file()
     ]
     screen = st.navigation(screens, expanded=True)
-    st.html(STYLE)
+    st.html(STYLE + upload_style())
     with st.sidebar:
         _running()
         _who()

@@ -6,6 +6,7 @@ from finished import BUNDLE, PACKAGE, SPEC, finished
 from fitted import PATH
 from playwright.sync_api import expect
 
+from studio.review.review_keys import key_of
 from studio.words.texts import text
 
 SMALL = {"viewport": {"width": 1280, "height": 800}}
@@ -109,3 +110,32 @@ def test_the_keyboard_goes_on_at_a_long_job_and_at_its_result(studio):
 
 def page_part(key):
     return f'[class*="st-key-{key}"]'
+
+
+def button_of(verb):
+    key = key_of(verb)
+    return f"{text(key.name)} {key.label}"
+
+
+def test_the_help_of_a_button_does_not_take_the_click_on_the_button_above(studio):
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/review?policy={PATH}")
+        settled(page)
+        page.get_by_role("button", name=button_of("reject")).hover()
+        expect(page.get_by_role("tooltip")).to_be_visible()
+        above = page.get_by_role("button", name=button_of("tag")).bounding_box()
+        bubble = page.get_by_role("tooltip").bounding_box()
+        middle = above["y"] + above["height"] / 2
+        assert bubble["y"] < middle < bubble["y"] + bubble["height"]
+        page.mouse.click(above["x"] + above["width"] - 10, middle)
+        expect(page.locator(".st-key-form_tag")).to_be_visible()
+
+
+def test_the_button_for_a_file_speaks_the_reader_s_language(studio):
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/manuals?lang=zh")
+        settled(page)
+        word = page.get_by_test_id("stFileUploaderDropzone").locator("button p")
+        expect(word).to_be_visible()
+        said = "each => getComputedStyle(each, '::after').content + getComputedStyle(each).fontSize"
+        assert word.evaluate(said) == f'"{text("upload", "zh")}"0px'
