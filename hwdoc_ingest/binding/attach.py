@@ -45,8 +45,8 @@ RUNS = re.compile(
 )
 """What runs at a frequency; elsewhere `at 800 MHz` is a condition."""
 SERIES = re.compile(
-    r"(?:.\s*\([^()]{1,24}\)\s*(?:,|;|or|and|/)\s*(?:and\s+)?|.?\)\s*(?:,|and"
-    r"|or)\s*(?:the\s+)?[A-Za-z][\w-]{0,16}\s*\()",
+    r"(?:.\s*for (?:the )?\w+(?: [a-z]+)?,? (?:and|or)\s+"
+    r"|.\s*\([^()]{1,24}\)\s*(?:,|;|or|and|/)\s*(?:and\s+)?|.?\)\s*(?:,|and|or)\s*(?:the\s+)?[A-Za-z][\w-]{0,16}\s*\()",
     re.IGNORECASE | re.DOTALL,
 )
 PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)

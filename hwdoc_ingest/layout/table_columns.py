@@ -40,6 +40,9 @@ MAX_ROW_GAP = 3.2
 """Line pitches of white that end a table without rulings."""
 
 
+LIST_MARK = re.compile(r"[•●○◦▪■□◼◆◇➢➤‣⁃►▶✓★♦\uf000-\uf0ff]$")
+
+
 def find_tables(page: Page, rows: list[list[Line]], open_table: Table | None) -> list[Table]:
     """The tables of a page from the top; the first may be one that was open on the page before."""
     tables: list[Table] = []
@@ -99,7 +102,9 @@ def _white_between(last: Column, first: Column, body: Sequence[Word]) -> float:
 
 
 def _is_header(line: list[Line]) -> bool:
-    """Whether a row of pieces reads like the header of a table."""
+    """Whether a row of pieces reads like the header of a table; lists side by side do not."""
+    if any(len(piece.words) > 1 and LIST_MARK.match(piece.words[0].text) for piece in line):
+        return False
     words = [_bare(word) for piece in line for word in piece.words if not word.raised]
     if len(words) < 2 or len(words) > 24 or any(word.endswith(".") and len(word) > 6 for word in words):
         return False

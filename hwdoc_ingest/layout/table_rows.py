@@ -181,7 +181,7 @@ def _is_numbered(line: list[Line], column: Column) -> bool:
 
 def _has_value(line: list[Line], columns: tuple[Column, ...]) -> bool:
     bounded = any(column.bound for column in columns)
-    for piece in line:
+    for piece in _cells_of(line, columns, ()):
         for word, at, _ in _place(piece, columns):
             value = NUMBER.match(word.text) or PLACEHOLDER.match(word.text)
             if value and (columns[at].bound or (not bounded and at > 0)):

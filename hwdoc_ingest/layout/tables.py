@@ -9,6 +9,7 @@ from hwdoc_ingest.layout.drawn_cells import cut_at_rulings
 from hwdoc_ingest.layout.table_column import Table
 from hwdoc_ingest.layout.table_columns import find_tables
 from hwdoc_ingest.layout.table_rows import middle, table_rows
+from hwdoc_ingest.layout.tight_columns import cut_at_starts
 from hwdoc_ingest.layout.turned_headers import with_turned_headers
 from hwdoc_ingest.page.pages import Box, Page, Word
 from hwdoc_ingest.page.text_lines import baselines, regions
@@ -42,7 +43,7 @@ def _read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement],
     Returns:
         The rows; which words (by position in page.words) they and the headers used; the table that is still open.
     """
-    rows = cut_at_rulings(baselines(page.words), page.rulings)
+    rows = cut_at_starts(cut_at_rulings(baselines(page.words), page.rulings))
     used: set[int] = set()
     found: list[Statement] = []
     tables = find_tables(page, rows, open_table)

@@ -158,7 +158,7 @@ _GPU_MODEL = re.compile(
 )
 _OWN_MEMORY = re.compile(
     r" (?:of )?(?:(?:tightly[- ]coupled|local|private|dedicated|internal|on-chip|shared) )*"
-    r"(?:SRAM|RAM|buffer|scratchpad)\b",
+    r"(?:SRAM|RAM|buffer|scratchpad|(?<=(?:local|ivate|cated|ernal) )memory)\b",
     re.IGNORECASE,
 )
 """What stands after the size of a memory in an item that begins with an accelerator."""

@@ -117,6 +117,7 @@ _BOTH = words(
     r"|\bcaches? for (?:both )?(?:instructions? and data|data and instructions?)\b"
     r"|\bcaches? \(?(?:instructions? and data|data and instructions?)\b"
     r"|\b\(?(?:instruction|data) and (?:data|instruction)\)? caches\b"
+    r"|^\W*[\w-]+[ -]way set[- ]associative caches\b"
 )
 """Words for the instruction and the data cache together."""
 _LINE = re.compile(

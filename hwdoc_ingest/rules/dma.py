@@ -100,7 +100,7 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.controllers",
         "count",
         words(
-            r"\bDMA controllers?\b|\be?DMA engines\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
+            r"\b[eGS]?DMA controllers?\b|\be?DMA engines\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
             r"\bDirect Memory Access \(DMA\) (?:tops|controllers?)\b|DMA\s*控制器"
         ),
         low=1,

@@ -250,7 +250,12 @@ def label_of_row(tagged: Tagged, start: int, end: int) -> str | None:
     if tagged.statement.is_row:
         group = next((c.group for c in tagged.statement.cells if c.group and c.start <= start < c.end + 1), "")
         return " ".join(part for part in (row_label(tagged, start), _variant(tagged), group) if part) or None
-    return beside(tagged, start, end) or grade_before(tagged, start, end) or _leading_parenthesis(tagged, start)
+    return (
+        beside(tagged, start, end)
+        or _grade_behind(tagged, end)
+        or grade_before(tagged, start, end)
+        or _leading_parenthesis(tagged, start)
+    )
 
 
 _GRADE = re.compile(
@@ -258,6 +263,12 @@ _GRADE = re.compile(
     r"|\b(?:suffix|grade) \w+\b",
     re.IGNORECASE,
 )
+
+
+def _grade_behind(tagged: Tagged, end: int) -> str | None:
+    """The temperature grade that a range is said to be for: `-40 to 85 °C for industrial devices`."""
+    found = re.match(rf"\s*(?:for|in) (?:the )?({_GRADE.pattern})", tagged.text[end:], re.IGNORECASE)
+    return found[1] if found else None
 
 
 def grade_before(tagged: Tagged, start: int, end: int) -> str | None:

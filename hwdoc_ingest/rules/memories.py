@@ -152,7 +152,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         forbids=words(
             r"\breserved for\b.*\bbits\b.*\bis\b|\bprogram(?!mable)|\boperation|\bwords?\b|\bat a time\b"
-            r"|\bread (?:width|mode)"
+            r"|\bread (?:width|mode)|\d ?[x×*] ?\d+[- ]?bit"
         ),
     ),
     QuantityRule(

@@ -190,7 +190,7 @@ def tells_operation(tagged: Tagged) -> bool:
 def applies(rule: QuantityRule, tagged: Tagged, header: str = "") -> bool:
     """Whether the context of a rule holds in a statement, or in one with the header of its values before it."""
     text = f"{header} {tagged.text}" if header else tagged.text
-    if rule.field.startswith(("cpu.", "memory.sram")) and tagged.is_of_accelerator:
+    if rule.field.startswith(("cpu.", "memory.sram", "memory.local")) and tagged.is_of_accelerator:
         return False
     if not rule.parameter.search(text) and not rule.parameter.search(tagged.parent):
         return False

@@ -69,7 +69,7 @@ _NOT_BYTES = re.compile(
 )
 """What a bare K or M counts when it counts no bytes."""
 _RANGE = re.compile(
-    r"^\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:-?\s?to-?|down\s+to|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
+    r"^°?\s*(?:(?:\(?min(?:imum)?\.?\)?\s*)?(?:-?\s?to-?|down\s+to|-|~|∼|—|至|到|[<≤]\s*T\s?[A-Za-z]{0,8}\s*[<≤]|\.\.\.|…|through|and\s+up\s+to)|\(?min(?:imum)?\.?\)?\s*[,/]?)\s*$",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween\s+$", re.IGNORECASE)

@@ -9,6 +9,7 @@ from phrase_reading import between
 from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.layout.key_values import read_key_values
 from hwdoc_ingest.layout.sections import Outline, statements
+from hwdoc_ingest.layout.tables import read_tables
 from hwdoc_ingest.page.pages import PdfFile
 from hwdoc_ingest.page.text_lines import text_lines
 from hwdoc_ingest.reading import no_progress
@@ -114,3 +115,48 @@ def test_a_chinese_paragraph_goes_on_below_its_indented_first_line():
     paper.line(50, "12 stages from the first to the last of them, which is more than the one before it had in its own.")
     found = said(paper.done())
     assert ("cpu.pipeline_stages", 12, None) in found
+
+
+def test_bullets_side_by_side_are_no_header():
+    paper = Paper(9)
+    for left, right in (
+        ("175 MHz maximum frequency", "High level of integration"),
+        ("230 dhrystone MIPS", "16 KB instruction cache"),
+        ("Low power operation", "32-entry TLB"),
+    ):
+        paper.text(310, f"• {right}")
+        paper.line(50, f"• {left}")
+    with PdfFile(paper.done(), "t") as file:
+        assert read_tables(file.page(1), None)[0] == []
+
+
+def test_headings_of_their_own_tell_columns_from_cells():
+    paper = Paper(9)
+    start = paper.y
+    for x, lists in (
+        (
+            50,
+            (
+                ("Applications", ("Gateways", "Meters")),
+                ("Overview", ("One family", "Two domains", "Three cores", "Small")),
+            ),
+        ),
+        (
+            310,
+            (
+                ("Learning", ("2 TOPS in all", "Local memory", "Two engines", "One bus")),
+                ("Memory", ("64 KB of SRAM", "DDR4")),
+            ),
+        ),
+    ):
+        paper.y = start
+        for title, items in lists:
+            paper.line(x, title, bold=True, size=13)
+            for item in items:
+                paper.line(x, f"• {item}" if x > 300 else item)
+    with PdfFile(paper.done(), "t") as file:
+        read = [line.text.removeprefix("• ") for line in text_lines(file.page(1))]
+    assert read == [
+        *("Applications", "Gateways", "Meters", "Overview", "One family", "Two domains", "Three cores", "Small"),
+        *("Learning", "2 TOPS in all", "Local memory", "Two engines", "One bus", "Memory", "64 KB of SRAM", "DDR4"),
+    ]

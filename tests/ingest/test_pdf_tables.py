@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.layout.tables import read_tables
@@ -191,3 +192,25 @@ def test_prose_beside_and_below_is_no_row():
         )
 
     assert len(rows_of(table_pdf(draw))) == 1
+
+
+@pytest.mark.parametrize("gap", [9, 12, 40])
+def test_columns_that_stand_close_are_columns(gap):
+    """A typesetter's usual 12 points between columns are less than the gap that parts pieces of a line."""
+    cells = [
+        ("Module", "Start address", "Size", "Description"),
+        ("ITCM_RAM", "0x22020000", "64KB", "data of the first core"),
+        ("OTHERRAM", "0x22030000", "96KB", "data of the radio"),
+        ("BOOTROM", "0x90000000", "32KB", "what is run first"),
+    ]
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(595, 842), invariant=1)
+    canvas.setFont("Helvetica", 10)
+    places = [60.0]
+    for column in range(3):
+        places.append(places[-1] + max(canvas.stringWidth(row[column], "Helvetica", 10) for row in cells) + gap)
+    for at, row in enumerate(cells):
+        for x, words in zip(places, row, strict=True):
+            canvas.drawString(x, 700 - 14 * at, words)
+    canvas.save()
+    assert [list(each.values()) for each in rows_of(out.getvalue())] == [list(row) for row in cells[1:]]

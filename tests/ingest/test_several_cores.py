@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from phrase_reading import one, read, spoken, up_to
+from phrase_reading import between, one, read, spoken, up_to
 
 from hwdoc_ingest.binding.bind import bind
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
@@ -76,6 +76,7 @@ def test_channels_are_told_for_each_controller():
     chinese = read("20 个专用 DMA 通道（DMA0 和 DMA2 分别有 8 个，DMA1 有 4 个）")
     assert one("dma.channels", 8, "DMA0") | one("dma.channels", 4, "DMA1") <= chinese
     assert not any(f == "dma.channels" for f, *_ in read("48 events, each of which can trigger any DMA channel"))
+    assert one("dma.controllers", 2) <= read("Two eDMA controllers with 32 channels each")
     assert one("dma.requests", 48) <= read("The DMA handles 48 events, each of which can trigger any channel")
 
 
@@ -84,3 +85,24 @@ def test_stages_that_are_a_range_are_no_single_number():
         value == 12 for field, value, _ in read("采用9～12级超标量流水线架构") if field == "cpu.pipeline_stages"
     )
     assert one("cpu.pipeline_stages", 5) <= read("采用5级单发射顺序执行流水线")
+
+
+def test_sizes_written_as_a_product_or_a_pair():
+    assert read("256 x 32 bits eFuse") == one("memory.otp.size_bits", 8192)
+    assert not any(field == "memory.otp.size_bits" for field, *_ in read("a register file of 256 x 32 bits"))
+    pair = read("1 MB/256 KB flash/SRAM")
+    assert pair == one("memory.flash.size_bytes", 1 << 20) | one("memory.sram.size_bytes", 256 * KB)
+
+
+def test_ranges_are_of_the_grade_that_follows_them():
+    said = read("A case temperature range of 0° to +85° C for commercial, and -40° to +85° C for industrial devices")
+    assert said == one("thermal.case_c", between(0, 85), "commercial") | one(
+        "thermal.case_c", between(-40, 85), "industrial"
+    )
+
+
+def test_a_size_with_its_own_name_is_not_what_stands_above_it():
+    assert not any(field == "memory.sram.size_bytes" for field, *_ in read("512 bytes OTP", "Features", "On-chip SRAM"))
+    assert one("memory.sram.size_bytes", 512 * KB) <= {
+        (field, value, None) for field, value, _ in read("512 KB", "Features", "On-chip SRAM")
+    }
