@@ -100,8 +100,8 @@ RULES: tuple[QuantityRule, ...] = (
         "dma.controllers",
         "count",
         words(
-            r"\b[eGS]?DMA controllers?\b|\be?DMA engines\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b|\bDMACs?\b(?! supports)|"
-            r"\bDirect Memory Access \(DMA\) (?:tops|controllers?)\b|DMA\s*控制器"
+            r"\b[eGS]?DMA controllers?\b|\be?DMA engines\b|\bDMAs\b|\bDMA(?=\s*:)|\bDMAC blocks?\b"
+            r"|\bDMACs?\b(?! supports)|\bDirect Memory Access \(DMA\) (?:tops|controllers?)\b|DMA\s*控制器"
         ),
         low=1,
         high=16,
