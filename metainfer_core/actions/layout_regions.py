@@ -102,6 +102,8 @@ def _choice(
 ) -> Choice | None:
     names = [name for name in step.inputs if name and not tensors[name].constant]
     output = step.outputs[0]
+    if not output:
+        return None  # nobody reads its first result, as of an LSTM whose last state alone is used
     shape = tensors[output].shape
     if not names or any(layout.against(tensors[name].shape) for name in (names[0], output)):
         return None
