@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from metainfer_core.actions.action import ActionKind
 from metainfer_core.actions.kinds.bind_shape import BindShape
+from metainfer_core.actions.kinds.branch_hint import BranchHint
 from metainfer_core.actions.kinds.cancel_transposes import CancelTransposes
 from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.decompose import Decompose
@@ -26,6 +27,7 @@ from metainfer_core.actions.kinds.split import Split
 from metainfer_core.actions.kinds.split_kernel import SplitKernel
 from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.kinds.tile import TileKind
+from metainfer_core.actions.kinds.unroll import Unroll
 
 KINDS: tuple[ActionKind, ...] = (
     BindShape(),
@@ -48,6 +50,8 @@ KINDS: tuple[ActionKind, ...] = (
     HalfPrecision(),
     StoreLowBit(),
     LayoutKind(),
+    Unroll(),
+    BranchHint(),
     TileKind(),
     Prefetch(),
     Place(),

@@ -13,6 +13,7 @@ from metainfer_core.actions.action import Action
 from metainfer_core.codegen.channel_differences import finer_differences
 from metainfer_core.codegen.kernel_differences import has_kernel, weight_of
 from metainfer_core.codegen.layout_differences import not_laid_out, unapproved_layouts
+from metainfer_core.codegen.loop_differences import not_written_out, unapproved_loops
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.figures import told_apart
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
@@ -98,6 +99,7 @@ def differences(
         _unapproved_fusion(actions, built),
         unapproved_staging(actions, realised),
         unapproved_layouts(actions, laid),
+        unapproved_loops(actions, realised),
     )
     return (*forward, *_on_another_unit(actions, built), *(found for check in backward for found in check))
 
@@ -380,6 +382,8 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "place": _placed,
     "pad_channels": _padded,
     "layout": lambda action, built: not_laid_out(action, built.laid),
+    "unroll": lambda action, built: not_written_out(action, built.staged),
+    "branch_hint": lambda action, built: not_written_out(action, built.staged),
     "tile": lambda action, built: not_tiled(action, built.staged),
     "prefetch": lambda action, built: not_early(action, built.staged),
 }

@@ -11,7 +11,7 @@ import jinja2
 
 from metainfer_core.codegen.backend import Backend
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
-from metainfer_core.codegen.tables import table
+from metainfer_core.codegen.tables import LOOP, table
 from metainfer_core.numerics.laid_out import BLOCKED
 from metainfer_core.numerics.program import ELEMENT_BYTES, HALF_FLOATS, Program, Step, bits_of_codes
 from metainfer_core.numerics.signatures import Signature, headers, params_initializer, signature
@@ -88,7 +88,11 @@ def _context(plan: CompilePlan, backend: Backend, model: str) -> dict[str, Any]:
     for index, row in enumerate(context["steps"]):
         if row["is_called"]:
             step = program.steps[index]
-            asserted = {"zero_points": _zero_points(step, index_of), "last_axes": _last_axes(step, index_of)}
+            asserted = {
+                "zero_points": _zero_points(step, index_of),
+                "last_axes": _last_axes(step, index_of),
+                "loops": [(name, at) for at, name in enumerate(LOOP) if name in step.params],
+            }
             called.append({**row, **_call(step, index), **asserted})
     parts = {
         f"{at // STEPS_PER_FILE:03}": called[at : at + STEPS_PER_FILE] for at in range(0, len(called), STEPS_PER_FILE)

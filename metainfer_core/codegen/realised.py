@@ -14,7 +14,7 @@ from metainfer_core.codegen.package import Package
 from metainfer_core.codegen.scales import check_scales
 from metainfer_core.errors import InputError
 from metainfer_core.numerics.program import ElementType
-from metainfer_core.verify.realised_graph import Arena, Moved, RealisedGraph, RealisedStep, RealisedTensor
+from metainfer_core.verify.realised_graph import Arena, Loop, Moved, RealisedGraph, RealisedStep, RealisedTensor
 
 SECTION = ".metainfer"
 WEIGHTS_SECTION = ".metainfer_weights"
@@ -29,7 +29,7 @@ ELEMENT_TYPES: tuple[ElementType, ...] = (
 HEADER = struct.Struct("<8s 2I 6I 2I 2I 2Q")
 ARENA = struct.Struct("<Q 2I")
 TENSOR = struct.Struct("<3Q 3I 2I 2I 2I I")
-STEP = struct.Struct("<2Q 4I 2I 2I 2I 2I")
+STEP = struct.Struct("<2Q 4I 2I 2I 2I 2I 2I")
 
 
 def read_realised(package: Package) -> RealisedGraph:
@@ -92,7 +92,7 @@ class _Table:
         steps, scratches = [], []
         for index, row in enumerate(self.step_rows):
             _, _, kernel, unit, scratch_arena, is_called = row[:6]
-            nodes, inputs, outputs, moved = (self._list(*row[at : at + 2]) for at in (6, 8, 10, 12))
+            nodes, inputs, outputs, moved, loop = (self._list(*row[at : at + 2]) for at in (6, 8, 10, 12, 14))
             scratch: tuple[str, ...] = ()
             if scratch_arena != ABSENT:
                 scratches.append(self._scratch(index, row))
@@ -106,6 +106,7 @@ class _Table:
                     scratch=scratch,
                     unit=None if unit == ABSENT else self._text(unit),
                     moved=_moved(moved),
+                    loop=Loop(unroll=loop[0], likely_inside=loop[1]) if loop else None,
                 )
             )
         return RealisedGraph(

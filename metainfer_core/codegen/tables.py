@@ -16,6 +16,8 @@ from metainfer_core.numerics.program import Step, Tensor
 ABSENT = 0xFFFFFFFF
 MOVED = ("rows", "row_bytes", "source_offset", "source_stride", "target_offset", "target_stride")
 """Params of a transfer, in the order in which the table holds them."""
+LOOP = ("unroll", "likely_inside")
+"""Params that say how loops are written out, in the order in which the table holds them."""
 NOWHERE = 0xFFFFFFFFFFFFFFFF
 
 
@@ -132,6 +134,7 @@ def _step_row(
         "inputs": pools.list([index_of[name] if name else ABSENT for name in step.inputs]),
         "outputs": pools.list([index_of[name] if name else ABSENT for name in step.outputs]),
         "moved": pools.list([step.params[name] for name in MOVED] if step.kernel == TRANSFER else ()),
+        "loop": pools.list([step.params.get(name, 0) for name in LOOP] if set(LOOP) & set(step.params) else ()),
     }
 
 

@@ -37,7 +37,7 @@ MEASURED_BEFORE = "measured on calibration data"
 """The law of reasons that rest on the old weights."""
 LEARNED = {kind.name: kind for kind in REFINING}
 """Kinds whose parameters are worked out from the weights themselves: they are worked out anew."""
-STAGED = ("place", "tile", "prefetch", "layout")
+STAGED = ("place", "tile", "prefetch", "layout", "unroll", "branch_hint")
 """Kinds that ask which unit runs a node."""
 REVIEWERS = ("override", "review_required", "zero_point_clip", "precision_sensitive")
 

@@ -42,6 +42,15 @@ class Moved(Value):
     target_stride: int
 
 
+class Loop(Value):
+    """How the loops of a kernel call are written out, where an action asked for it."""
+
+    unroll: int
+    """Products in each turn of the innermost loop; 0: as the compiler has it."""
+    likely_inside: int
+    """1: taps mostly lie inside the input; 2: mostly in the padding; 0: nothing is said."""
+
+
 class RealisedStep(Value):
     """One kernel call as the program makes it, in execution order."""
 
@@ -53,6 +62,8 @@ class RealisedStep(Value):
     unit: str | None = None
     moved: Moved | None = None
     """Of a transfer step; None for all others."""
+    loop: Loop | None = None
+    """None where no action asked for another form of its loops."""
 
 
 class Arena(Value):

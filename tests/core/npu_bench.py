@@ -15,13 +15,14 @@ from metainfer_core.actions.catalog import KINDS
 from metainfer_core.codegen.backends.sim_npu.simulator import Simulated, simulate
 from metainfer_core.codegen.compile_plan import CompilePlan, weights_image
 from metainfer_core.codegen.staging import staged_plan
+from metainfer_core.codegen.tables import LOOP
 from metainfer_core.npu.stage import NOTHING_ASKED, TRANSFER, Asked
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.program import Step
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.policy.apply import finish
 from metainfer_core.spec.hardware_spec import Dma, HardwareSpec, Memory
-from metainfer_core.verify.realised_graph import Arena, Moved, RealisedGraph, RealisedStep, RealisedTensor
+from metainfer_core.verify.realised_graph import Arena, Loop, Moved, RealisedGraph, RealisedStep, RealisedTensor
 from metainfer_core.verify.reference import collect_ranges
 from metainfer_core.verify.samples import random_samples
 
@@ -95,6 +96,11 @@ def same_bits(model: ir.Model, staged: Lowered, plan: CompilePlan, runs: int, se
     return True
 
 
+def _loop(step: Step) -> Loop | None:
+    asked = {name: int(step.params.get(name, 0)) for name in LOOP}
+    return Loop(**asked) if set(LOOP) & set(step.params) else None
+
+
 def as_read_back(plan: CompilePlan) -> RealisedGraph:
     """The graph that a binary of this plan would be read back as."""
     tensors = {tensor.name: tensor for tensor in plan.program.tensors}
@@ -106,6 +112,7 @@ def as_read_back(plan: CompilePlan) -> RealisedGraph:
             outputs=step.outputs,
             unit=step.unit,
             moved=Moved(**step.params) if step.kernel == TRANSFER else None,
+            loop=_loop(step),
         )
         for index, step in enumerate(plan.program.steps)
     )

@@ -63,6 +63,7 @@ struct StepRow {
     List nodes;                     // text
     List inputs, outputs;           // tensors; ABSENT: left out
     List moved;                     // of a transfer: rows, row bytes, source offset, stride, target offset, stride
+    List loop;                      // of a step whose loops are written out otherwise: unroll, likely inside
 };
 
 template <uint32_t A, uint32_t T, uint32_t S, uint32_t L, uint32_t N>
@@ -76,7 +77,7 @@ struct Table {
 };
 
 static_assert(sizeof(List) == 8 && sizeof(Header) == 72 && sizeof(ArenaRow) == 16 && sizeof(TensorRow) == 64 &&
-                  sizeof(StepRow) == 64,
+                  sizeof(StepRow) == 72,
               "The table has no padding of the compiler's own.");
 
 // Element types of C++ as the table names them.

@@ -29,6 +29,8 @@ struct BlockedConvParams {
     float alpha, beta;
     int32_t input_zero_point, output_zero_point, low, high;  // int8 only
     int32_t knee;  // int8 with a curve only: the code of 3 in what hard-swish reads, a power of two, at most 2^14
+    int32_t unroll;         // conv2d only: see repeat
+    int32_t likely_inside;  // whether taps lie inside the input, see expected
 };
 
 // The first of the `block` channels of an input position, or `outside` where that is padding.
@@ -36,7 +38,7 @@ template <class Params, class Source>
 MI_INLINE const Source* position(const Params& p, const Source* plane, int32_t y, int32_t x, int32_t block,
                                  const Source* outside) {
     const bool inside = y >= 0 && y < p.height && x >= 0 && x < p.width;
-    return inside ? plane + (int64_t{y} * p.width + x) * block : outside;
+    return expected(inside, p.likely_inside) ? plane + (int64_t{y} * p.width + x) * block : outside;
 }
 
 // Writes the outputs of neighbouring filters of one pixel to where their blocks lie.
@@ -94,7 +96,7 @@ MI_KERNEL void conv2d_blocked_float32(const BlockedConvParams p, const float* in
         for (int32_t first = 0; first < pixels; first += p.band_pixels) {
             const int32_t count = minimum(p.band_pixels, pixels - first);
             gather<true>(p, source, 0.0f, first, count, depth, scratch);
-            gemm<1, Float>(scratch, count, depth, p.filters, depth, p.block, weights, bias,
+            gemm<1, Float>(scratch, count, depth, p.filters, depth, p.block, weights, bias, p.unroll,
                            [&](int32_t pixel, int32_t filter, float* sums, int32_t many) {
                                activate(p.activation, p.alpha, p.beta, sums, many);
                                put(p, sums, filter, many, first + pixel, target);
@@ -117,7 +119,7 @@ MI_KERNEL void conv2d_blocked_int8(const BlockedConvParams p, const int8_t* inpu
         for (int32_t first = 0; first < pixels; first += p.band_pixels) {
             const int32_t count = minimum(p.band_pixels, pixels - first);
             gather<false>(p, source, static_cast<int8_t>(p.input_zero_point), first, count, 2 * pairs, scratch);
-            gemm<2, Int>(scratch, count, 2 * pairs, p.filters, pairs, p.block, weights, bias,
+            gemm<2, Int>(scratch, count, 2 * pairs, p.filters, pairs, p.block, weights, bias, p.unroll,
                          [&](int32_t pixel, int32_t filter, int32_t* sums, int32_t many) {
                              int8_t finished[64];
                              finish_int8<1>(p, sums, many, filter, multiplier, shift, table, curve_multiplier,
@@ -145,7 +147,8 @@ MI_INLINE void for_pixels(const BlockedConvParams p, const Source* input, const 
         for (int32_t pixel = 0; pixel < p.out_height * p.out_width; ++pixel) {
             const int32_t y = pixel / p.out_width * p.stride_height - p.pad_top;
             const int32_t x = pixel % p.out_width * p.stride_width - p.pad_left;
-            if (y >= 0 && y + reach_y < p.height && x >= 0 && x + reach_x < p.width) {
+            const bool inside = y >= 0 && y + reach_y < p.height && x >= 0 && x + reach_x < p.width;
+            if (expected(inside, p.likely_inside)) {
                 const Source* first = plane + (int64_t{y} * p.width + x) * p.in_block;
                 sum(number, pixel, [=, &offsets](int32_t t) { return first + offsets[t]; });
                 continue;

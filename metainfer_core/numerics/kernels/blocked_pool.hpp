@@ -14,6 +14,7 @@ struct BlockedPoolParams {
     int32_t count_include_pad;                               // average only
     int32_t input_zero_point, output_zero_point, low, high;  // average only
     int32_t scratch_bytes;                                   // average only: one sum a channel
+    int32_t likely_inside;                                   // whether taps lie inside the input, see expected
 };
 
 // For each output pixel of each block: `add(sum, value)` for each input in the window, by row and column, beginning with

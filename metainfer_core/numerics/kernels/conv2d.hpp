@@ -35,6 +35,8 @@ struct Conv2dParams {
     int32_t flush;      // 16-bit floats only: see narrow
     int32_t weight_group;  // packed weights only: channels that share a scale; 0: all
     int32_t knee;  // int8 with a curve only: the code of 3 in what hard-swish reads, a power of two, at most 2^14
+    int32_t unroll;         // see repeat
+    int32_t likely_inside;  // conv2d_rows only: whether taps lie inside the input, see expected
 };
 
 constexpr int32_t FILTER_BLOCK = 4;
@@ -121,9 +123,10 @@ MI_INLINE void add_taps(const Conv2dParams p, int32_t channels, int64_t plane, i
                         Vector (&sums)[FILTER_BLOCK][VECTORS]) {
     Vector group[FILTER_BLOCK][VECTORS] = {};
     int32_t left = GROUP;
-    for (int32_t channel = 0; channel < channels; ++channel) {
+    int64_t first = 0;
+    repeat(channels, p.unroll, [&]() __attribute__((always_inline)) {
         for (int32_t y = 0; y < p.kernel_height; ++y) {
-            const int64_t line = channel * plane + int64_t{y} * p.dilation_height * row;
+            const int64_t line = first + int64_t{y} * p.dilation_height * row;
             int32_t phase = 0, column = 0;
             for (int32_t x = 0; x < p.kernel_width; ++x) {
                 const int64_t offset = (line + phase * columns + column) * STEP;
@@ -142,7 +145,8 @@ MI_INLINE void add_taps(const Conv2dParams p, int32_t channels, int64_t plane, i
                 if (__builtin_expect(--left == 0, 0)) add_group(group, sums), left = GROUP;
             }
         }
-    }
+        first += plane;
+    });
     add_group(group, sums);
 }
 

@@ -19,13 +19,14 @@ struct GemmParams {
     int32_t flush;      // 16-bit floats only: see narrow
     int32_t weight_group;  // packed weights only: rows of the matrix that share a scale; 0: all
     int32_t knee;  // int8 with a curve only: the code of 3 in what hard-swish reads, a power of two, at most 2^14
+    int32_t unroll;  // see repeat
 };
 
 
 // ROWS x (VECTORS * LANES) outputs. `steps` counts products (float32) or pairs of products (int8).
 template <int32_t ROWS, int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Input, class Weight>
 MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, const Weight* weights, int32_t block,
-                         const Sum* start, Sum (&results)[ROWS][VECTORS * LANES]) {
+                         const Sum* start, int32_t unroll, Sum (&results)[ROWS][VECTORS * LANES]) {
     Vector sums[ROWS][VECTORS], group[ROWS][VECTORS] = {};
     MI_UNROLL
     for (int32_t v = 0; v < VECTORS; ++v) {
@@ -35,7 +36,8 @@ MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, c
         for (int32_t r = 0; r < ROWS; ++r) sums[r][v] = initial;
     }
     for (int32_t first = 0; first < steps; first += GROUP) {
-        for (int32_t k = first; k < minimum(first + GROUP, steps); ++k, weights += block * STEP) {
+        int32_t k = first;
+        repeat(minimum(GROUP, steps - first), unroll, [&]() __attribute__((always_inline)) {
             decltype(load(weights)) loaded[VECTORS];
             MI_UNROLL
             for (int32_t v = 0; v < VECTORS; ++v) loaded[v] = load(weights + v * LANES * STEP);
@@ -45,7 +47,8 @@ MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, c
                 MI_UNROLL
                 for (int32_t v = 0; v < VECTORS; ++v) group[r][v] = multiply_add(value, loaded[v], group[r][v]);
             }
-        }
+            ++k, weights += block * STEP;
+        });
         add_group(group, sums);
     }
     MI_UNROLL
@@ -58,7 +61,7 @@ MI_INLINE void gemm_tile(const Input* input, int64_t input_row, int32_t steps, c
 // ROWS rows of outputs. `finish(column, sums, count)` writes the outputs of one row.
 template <int32_t ROWS, int32_t VECTORS, int32_t STEP, class Vector, class Sum, class Input, class Weight, class Finish>
 MI_INLINE void gemm_rows(const Input* input, int64_t input_row, int32_t columns, int32_t steps, int32_t block,
-                         const Weight* weights, const Sum* bias, Finish finish) {
+                         const Weight* weights, const Sum* bias, int32_t unroll, Finish finish) {
     for (int32_t first = 0; first < columns; first += block, weights += int64_t{steps} * block * STEP) {
         alignas(64) Sum start[64] = {};
         for (int32_t i = 0; i < minimum(block, columns - first); ++i) start[i] = bias[first + i];
@@ -67,14 +70,14 @@ MI_INLINE void gemm_rows(const Input* input, int64_t input_row, int32_t columns,
             if (block - column >= VECTORS * LANES) {
                 alignas(64) Sum results[ROWS][VECTORS * LANES];
                 gemm_tile<ROWS, VECTORS, STEP, Vector>(input, input_row, steps, weights + column * STEP, block,
-                                                       start + column, results);
+                                                       start + column, unroll, results);
                 const int32_t count = minimum(VECTORS * LANES, columns - first - column);
                 for (int32_t r = 0; r < ROWS; ++r) finish(r, first + column, results[r], count);
                 column += VECTORS * LANES;
             } else {
                 alignas(64) Sum results[ROWS][LANES];
                 gemm_tile<ROWS, 1, STEP, Vector>(input, input_row, steps, weights + column * STEP, block,
-                                                 start + column, results);
+                                                 start + column, unroll, results);
                 const int32_t count = minimum(LANES, columns - first - column);
                 for (int32_t r = 0; r < ROWS; ++r) finish(r, first + column, results[r], count);
                 column += LANES;
@@ -89,17 +92,18 @@ constexpr int32_t GEMV_VECTORS = minimum(8, GEMM_MAX_BLOCK / LANES);
 // All rows: four at a time, then one at a time.
 template <int32_t STEP, class Vector, class Sum, class Input, class Weight, class Finish>
 MI_INLINE void gemm(const Input* input, int32_t rows, int64_t input_row, int32_t columns, int32_t steps, int32_t block,
-                    const Weight* weights, const Sum* bias, Finish finish) {
+                    const Weight* weights, const Sum* bias, int32_t unroll, Finish finish) {
     int32_t row = 0;
     for (; row + 4 <= rows; row += 4) {
         gemm_rows<4, 2, STEP, Vector>(input + row * input_row, input_row, columns, steps, block, weights, bias,
-                                      [&](int32_t r, int32_t column, Sum* sums, int32_t count) {
+                                      unroll, [&](int32_t r, int32_t column, Sum* sums, int32_t count) {
                                           finish(row + r, column, sums, count);
                                       });
     }
     for (; row < rows; ++row) {
         gemm_rows<1, GEMV_VECTORS, STEP, Vector>(input + row * input_row, input_row, columns, steps, block, weights,
-                                                 bias, [&](int32_t, int32_t column, Sum* sums, int32_t count) {
+                                                 bias, unroll,
+                                                 [&](int32_t, int32_t column, Sum* sums, int32_t count) {
                                                      finish(row, column, sums, count);
                                                  });
     }
@@ -109,7 +113,7 @@ template <class Vector, class Element>
 MI_INLINE void gemm_floats(const GemmParams p, const Element* input, const Element* weights, const float* bias,
                            Element* output, float* scratch) {
     const float* wide = widened(input, int64_t{p.rows} * p.depth, scratch);
-    gemm<1, Vector>(wide, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias,
+    gemm<1, Vector>(wide, p.rows, p.depth, p.columns, p.depth, p.block, weights, bias, p.unroll,
                     [&](int32_t row, int32_t column, float* sums, int32_t count) {
                         activate(p.activation, p.alpha, p.beta, sums, count);
                         Element* target = output + int64_t{row} * p.columns + column;
@@ -144,7 +148,7 @@ MI_KERNEL void gemm_int8(const GemmParams p, const int8_t* input, const int8_t* 
         for (int32_t k = 0; k < p.depth; ++k) wide[k] = input[int64_t{row} * p.depth + k];
         for (int32_t k = p.depth; k < 2 * pairs; ++k) wide[k] = 0;
     }
-    gemm<2, Int>(scratch, p.rows, 2 * pairs, p.columns, pairs, p.block, weights, bias,
+    gemm<2, Int>(scratch, p.rows, 2 * pairs, p.columns, pairs, p.block, weights, bias, p.unroll,
                  [&](int32_t row, int32_t column, int32_t* sums, int32_t count) {
                      finish_int8<1>(p, sums, count, column, multiplier, shift, table, curve_multiplier, curve_shift,
                                     output + int64_t{row} * p.columns + column, 1);
@@ -161,7 +165,7 @@ MI_INLINE void gemm_packed(const float* input, int32_t rows, int32_t columns, in
     for (int32_t first = 0, number = 0; first < columns; first += block, ++number) {
         dequantize_block<BITS>(weights, int64_t{number} * depth * block, channels, taps, block, group,
                                scale + number * scales, zero_point ? zero_point + number * scales : nullptr, scratch);
-        gemm<1, Float>(input, rows, depth, minimum(block, columns - first), depth, block, scratch, bias + first,
+        gemm<1, Float>(input, rows, depth, minimum(block, columns - first), depth, block, scratch, bias + first, 1,
                        [&](int32_t row, int32_t column, float* sums, int32_t count) {
                            finish(row, first + column, sums, count);
                        });
@@ -198,7 +202,11 @@ MI_INLINE void pixels_to_rows(const Conv2dParams p, const Source* input, Source 
                     for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
                         const int32_t x = out_x * p.stride_width - p.pad_left + kx * p.dilation_width;
                         const bool inside = y >= 0 && y < p.height && x >= 0 && x < p.width;
-                        *target++ = static_cast<Target>(inside ? plane[y * p.width + x] : padding);
+                        if (expected(inside, p.likely_inside)) {
+                            *target++ = static_cast<Target>(plane[y * p.width + x]);
+                        } else {
+                            *target++ = static_cast<Target>(padding);
+                        }
                     }
                 }
             }
@@ -214,7 +222,7 @@ MI_INLINE void conv2d_rows_floats(const Conv2dParams p, const Element* input, co
     for (int32_t image = 0; image < p.batch; ++image) {
         pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width, Element{}, depth, scratch);
         Element* target = output + int64_t{image} * p.filters * pixels;
-        gemm<1, Vector>(scratch, pixels, depth, p.filters, depth, p.block, weights, bias,
+        gemm<1, Vector>(scratch, pixels, depth, p.filters, depth, p.block, weights, bias, p.unroll,
                         [&](int32_t pixel, int32_t filter, float* sums, int32_t count) {
                             activate(p.activation, p.alpha, p.beta, sums, count);
                             for (int32_t i = 0; i < count; ++i) {
@@ -274,7 +282,7 @@ MI_KERNEL void conv2d_rows_int8(const Conv2dParams p, const int8_t* input, const
         pixels_to_rows(p, input + int64_t{image} * p.channels * p.height * p.width,
                        static_cast<int8_t>(p.input_zero_point), 2 * pairs, scratch);
         int8_t* target = output + int64_t{image} * p.filters * pixels;
-        gemm<2, Int>(scratch, pixels, 2 * pairs, p.filters, pairs, p.block, weights, bias,
+        gemm<2, Int>(scratch, pixels, 2 * pairs, p.filters, pairs, p.block, weights, bias, p.unroll,
                      [&](int32_t pixel, int32_t filter, int32_t* sums, int32_t count) {
                          finish_int8<1>(p, sums, count, filter, multiplier, shift, table, curve_multiplier, curve_shift,
                                         target + int64_t{filter} * pixels + pixel, pixels);

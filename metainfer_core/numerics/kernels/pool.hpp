@@ -14,6 +14,7 @@ struct PoolParams {
     int32_t input_zero_point, output_zero_point, low, high;  // average_pool_int8 only
     int32_t half_sums;  // average_pool_float16 only: each sum is rounded to 16 bits
     int32_t flush;      // 16-bit floats only: see narrow
+    int32_t likely_inside;  // whether rows of taps lie inside the input, see expected
 };
 
 // Taps of one axis that lie in 0 <= position < end, for the window that starts at `start`.
@@ -49,7 +50,7 @@ MI_INLINE void pool(const PoolParams p, const Value* input, Sum initial, Add add
             for (int32_t i = 0; i < count; ++i) sums[i] = initial;
             for (int32_t ky = 0; ky < p.kernel_height; ++ky) {
                 const int32_t y = out_y * p.stride_height - p.pad_top + ky * p.dilation_height;
-                if (y < 0 || y >= p.height) continue;
+                if (!expected(y >= 0 && y < p.height, p.likely_inside)) continue;
                 for (int32_t kx = 0; kx < p.kernel_width; ++kx) {
                     const int32_t shift = begin * p.stride_width - p.pad_left + kx * p.dilation_width;
                     const int32_t first = shift >= 0 ? 0 : divide_up(-shift, p.stride_width);

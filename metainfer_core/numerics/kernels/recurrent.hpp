@@ -14,7 +14,7 @@ struct RecurrentParams {
 
 MI_INLINE void multiply_rows(const float* rows, int32_t count, int32_t depth, int32_t columns, int32_t block,
                              const float* weights, const float* bias, float* output) {
-    gemm<1, Float>(rows, count, depth, columns, depth, block, weights, bias,
+    gemm<1, Float>(rows, count, depth, columns, depth, block, weights, bias, 1,
                    [&](int32_t row, int32_t column, float* sums, int32_t n) {
                        for (int32_t i = 0; i < n; ++i) output[int64_t{row} * columns + column + i] = sums[i];
                    });

@@ -81,6 +81,34 @@ MI_INLINE int32_t broadcastable(const int16_t* source) {
     return pair;
 }
 
+// Calls `body` `count` times, TIMES calls after one another in each turn of the loop.
+template <int32_t TIMES, class Body>
+MI_INLINE void in_turns(int32_t count, Body body) {
+    int32_t i = 0;
+    for (; i + TIMES <= count; i += TIMES) {
+        MI_UNROLL
+        for (int32_t t = 0; t < TIMES; ++t) body();
+    }
+    for (; i < count; ++i) body();
+}
+
+// Calls `body` `count` times. `unroll` (2, 4 or 8; else 1): calls in each turn of the loop, where the program knows it
+// when it is compiled; the order is the same.
+template <class Body>
+MI_INLINE void repeat(int32_t count, int32_t unroll, Body body) {
+    if (__builtin_constant_p(unroll) && unroll == 2) return in_turns<2>(count, body);
+    if (__builtin_constant_p(unroll) && unroll == 4) return in_turns<4>(count, body);
+    if (__builtin_constant_p(unroll) && unroll == 8) return in_turns<8>(count, body);
+    for (int32_t i = 0; i < count; ++i) body();
+}
+
+// `condition`, which is mostly true (hint 1) or mostly false (hint 2) where a branch hint says so.
+MI_INLINE bool expected(bool condition, int32_t hint) {
+    if (hint == 1) return __builtin_expect(condition, 1);
+    if (hint == 2) return __builtin_expect(condition, 0);
+    return condition;
+}
+
 MI_INLINE constexpr int32_t minimum(int32_t a, int32_t b) { return a < b ? a : b; }
 MI_INLINE constexpr int32_t maximum(int32_t a, int32_t b) { return a > b ? a : b; }
 MI_INLINE constexpr int32_t divide_up(int32_t a, int32_t b) { return (a + b - 1) / b; }

@@ -11,7 +11,16 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.numerics.lowering.model_reader import FLUSH, HALF_SUMS, MAX_ELEMENTS, MEMORY, UNIT, ModelReader
+from metainfer_core.numerics.lowering.model_reader import (
+    FLUSH,
+    HALF_SUMS,
+    LIKELY_INSIDE,
+    MAX_ELEMENTS,
+    MEMORY,
+    UNIT,
+    UNROLL,
+    ModelReader,
+)
 from metainfer_core.numerics.program import (
     CODES_IN_BYTES,
     ELEMENT_BYTES,
@@ -324,7 +333,7 @@ class Builder(ModelReader):
                 node_ids=self.node_ids(*nodes),
                 inputs=tuple(inputs),
                 outputs=tuple(outputs),
-                params={**_rounding(kernel, nodes[0]), **params},
+                params={**_rounding(kernel, nodes[0]), **_loop(kernel, nodes[0]), **params},
                 unit=nodes[0].metadata_props.get(UNIT),
             )
         )
@@ -387,6 +396,14 @@ def _little_endian(array: np.ndarray) -> bytes:
     plain = np.ascontiguousarray(array)
     bits = plain.view(np.uint16) if plain.dtype.name == "bfloat16" else plain
     return bits.astype(bits.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _loop(kernel: str, node: ir.Node) -> dict[str, int]:
+    """How the loops of the kernel are written out, as the node is marked."""
+    marks = {"unroll": UNROLL, "likely_inside": LIKELY_INSIDE}
+    asked = {name: int(node.metadata_props[mark]) for name, mark in marks.items() if mark in node.metadata_props}
+    known = {field.name for field in signature(kernel).fields} if asked else set()
+    return {name: value for name, value in asked.items() if name in known}
 
 
 def _rounding(kernel: str, node: ir.Node) -> dict[str, int]:

@@ -12,7 +12,8 @@ def test_kinds_have_unique_names_in_the_order_of_application() -> None:
     assert names == [
         "bind_shape", "cancel_transposes", "fold_pad", "fold_batch_norm", "merge_siblings", "equalise", "decompose",
         "factor_weights", "split", "enlarge_kernel", "split_kernel", "fuse", "pad_channels", "keep_float", "quantize",
-        "round_weights", "correct_bias", "half_precision", "store_low_bit", "layout", "tile", "prefetch", "place",
+        "round_weights", "correct_bias", "half_precision", "store_low_bit", "layout", "unroll",
+        "branch_hint", "tile", "prefetch", "place",
     ]  # fmt: skip
     assert [kind(name) for name in names] == list(KINDS)
     assert kind("engrave") is None

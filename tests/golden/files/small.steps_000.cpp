@@ -16,7 +16,7 @@ __attribute__((flatten)) void step_0() {
 
 // conv1, norm1, relu1, r1.quantize
 __attribute__((flatten)) void step_1() {
-    static constexpr mi::Conv2dParams params = {1, 1, 2, 8, 8, 8, 8, 8, 3, 3, 1, 1, 1, 1, 1, 1, 8, 0, 864, 0, 0, 0, -1, -128, -128, 127, 0, 0, 0, 0};
+    static constexpr mi::Conv2dParams params = {1, 1, 2, 8, 8, 8, 8, 8, 3, 3, 1, 1, 1, 1, 1, 1, 8, 0, 864, 0, 0, 0, -1, -128, -128, 127, 0, 0, 0, 0, 0, 0};
     static_assert(is_zero_point<3>(params.input_zero_point), "The table declares another zero point.");
     static_assert(is_zero_point<8>(params.output_zero_point), "The table declares another zero point.");
     METAINFER_CALL(1, conv2d_int8, params, input<1, 0, int8_t>(), input<1, 1, int8_t>(), input<1, 2, int32_t>(), input<1, 3, int32_t>(), input<1, 4, int32_t>(), input<1, 5, int8_t>(), input<1, 6, int32_t>(), input<1, 7, int32_t>(), output<1, 0, int8_t>(), scratch<1, int16_t>());
@@ -24,7 +24,7 @@ __attribute__((flatten)) void step_1() {
 
 // conv2, c2.quantize
 __attribute__((flatten)) void step_2() {
-    static constexpr mi::Conv2dParams params = {1, 1, 8, 1, 64, 8, 1, 64, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1088, 0, 0, 0, -128, 5, -128, 127, 0, 0, 0, 0};
+    static constexpr mi::Conv2dParams params = {1, 1, 8, 1, 64, 8, 1, 64, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 1088, 0, 0, 0, -128, 5, -128, 127, 0, 0, 0, 0, 0, 0};
     static_assert(is_zero_point<8>(params.input_zero_point), "The table declares another zero point.");
     static_assert(is_zero_point<13>(params.output_zero_point), "The table declares another zero point.");
     METAINFER_CALL(2, conv2d_int8, params, input<2, 0, int8_t>(), input<2, 1, int8_t>(), input<2, 2, int32_t>(), input<2, 3, int32_t>(), input<2, 4, int32_t>(), input<2, 5, int8_t>(), input<2, 6, int32_t>(), input<2, 7, int32_t>(), output<2, 0, int8_t>(), scratch<2, int16_t>());
@@ -41,7 +41,7 @@ __attribute__((flatten)) void step_3() {
 
 // pool, p.quantize
 __attribute__((flatten)) void step_4() {
-    static constexpr mi::PoolParams params = {8, 8, 8, 1, 1, 8, 8, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static constexpr mi::PoolParams params = {8, 8, 8, 1, 1, 8, 8, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     METAINFER_CALL(4, max_pool_int8, params, input<4, 0, int8_t>(), output<4, 0, int8_t>());
 }
 
@@ -53,7 +53,7 @@ __attribute__((flatten)) void step_6() {
 
 // classifier
 __attribute__((flatten)) void step_7() {
-    static constexpr mi::GemmParams params = {1, 3, 8, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static constexpr mi::GemmParams params = {1, 3, 8, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     METAINFER_CALL(7, gemm_float32, params, input<7, 0, float>(), input<7, 1, float>(), input<7, 2, float>(), output<7, 0, float>());
 }
 
