@@ -18,7 +18,7 @@ from metainfer_core.verify.realised_graph import Arena, Loop, Moved, RealisedGra
 
 SECTION = ".metainfer"
 WEIGHTS_SECTION = ".metainfer_weights"
-MAGIC = b"metainf1"
+MAGIC = b"metainf2"
 ABSENT = 0xFFFFFFFF
 NOWHERE = 0xFFFFFFFFFFFFFFFF
 ELEMENT_TYPES: tuple[ElementType, ...] = (

@@ -18,7 +18,7 @@ struct List {
 };
 
 struct Header {
-    char magic[8];                // "metainf1"
+    char magic[8];                // "metainf2"
     uint32_t target, model;       // text
     uint32_t arenas, tensors, steps, lists, text_bytes, padding;
     List inputs, outputs;         // tensors
