@@ -11,9 +11,8 @@ from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
 from studio.background.jobs import Job, Order, Title, jobs, start
 from studio.files.policies import SpecChoice, subject
-from studio.files.sample_shapes import suggested_shapes
 from studio.files.workspace import folder_for, workspace_folder
-from studio.model.model_data import choose_data, say_what_feeds_others
+from studio.model.model_data import choose_data, say_what_feeds_others, shapes_for
 from studio.review.proposals import draw_proposals
 from studio.review.retrained import draw_take_over
 from studio.session.address import text_to_address
@@ -76,7 +75,7 @@ def _arguments(model: Path, spec: SpecChoice, calibration: Path | None, evaluati
     """Draws the fields; gives the command's arguments."""
     accuracy, time, wish = st.columns([2, 1, 1])
     data = calibration or evaluation
-    suggested = " ".join(suggested_shapes(data)) if data else ""
+    suggested = " ".join(shapes_for(model, data)) if data else ""
     key = f"shapes_{model.name}_{calibration}"
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get("shapes", suggested)

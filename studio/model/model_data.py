@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
-from studio.files.sample_shapes import array_names
+from studio.files.sample_shapes import array_names, suggested_shapes
 from studio.files.workspace import files_of, workspace_folder
 from studio.model.model_reading import newest_job, reading
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
+
+_FIXED = re.compile(r"\w+\[[\d, ]*\]")
+"""Type and shape of an input with a number for each of its axes."""
 
 
 def choose_data(
@@ -42,6 +46,16 @@ def inputs_of(model: Path) -> frozenset[str]:
     job = newest_job(model)
     found = reading(job) if job is not None else None
     return frozenset(found.inputs) if found is not None else frozenset()
+
+
+def shapes_for(model: Path, data: Path) -> tuple[str, ...]:
+    """Shapes that the data suggests, but for inputs that the model is known to leave nothing open of."""
+    job = newest_job(model)
+    found = reading(job) if job is not None else None
+    fixed: frozenset[str] = frozenset()
+    if job is not None and found is not None and "--input-shape" not in job.order.arguments:
+        fixed = frozenset(name for name, said in found.inputs.items() if _FIXED.fullmatch(said))
+    return tuple(each for each in suggested_shapes(data) if each.partition("=")[0] not in fixed)
 
 
 def _data(model: Path) -> dict[str, frozenset[str]]:

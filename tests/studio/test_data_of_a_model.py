@@ -9,9 +9,12 @@ from fitted import PATH
 from screens import screen
 
 from studio.background import jobs
+from studio.files.sample_shapes import suggested_shapes
 from studio.model.model_reading import newest_job, read_model, reading
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
+
+SAMPLE = (3, 8, 8)
 
 
 @pytest.fixture
@@ -41,6 +44,10 @@ def test_only_what_feeds_the_model_is_offered_and_the_rest_is_named(work, monkey
     assert offered(page, "evaluation_data") == (none, ["calibration.npz", none])
     said = text("data_of_others", inputs="x", files=plain_words("evaluation.npz"))
     assert [each.value for each in page.caption].count(said) == 1
+    np.savez(work / "calibration.npz", x=np.zeros((4, *SAMPLE), np.float32))  # without the model's axis of one sample
+    page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC)
+    (shapes,) = [each.value for each in page.text_input if each.label == text("adapt_shapes")]
+    assert (shapes, suggested_shapes(work / "calibration.npz")) == ("", (f"x=[{','.join(map(str, SAMPLE))}]",))
 
     page = screen("sign", work, monkeypatch, policy=PATH)
     assert offered(page, f"data_{BUNDLE}") == ("calibration.npz", ["calibration.npz", none])
