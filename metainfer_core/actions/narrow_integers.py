@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from metainfer_core.actions.action import Reason
+from metainfer_core.actions.action import Alternative, Reason
 from metainfer_core.actions.integer_laws import bits_against
 from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.units import describe
@@ -38,6 +38,22 @@ def faster_widths(spec: HardwareSpec) -> tuple[int, ...]:
 def stated_widths(spec: HardwareSpec) -> tuple[int, ...]:
     """The widths below 8 bits that some unit computes in."""
     return tuple(bits for bits in NARROW if bits_against(spec, None, bits) is None)
+
+
+def turned_down(spec: HardwareSpec, unit_name: str) -> tuple[Alternative, ...]:
+    """The widths below 8 bits that a unit computes in and gains nothing by, each with the reason."""
+    found = []
+    for bits in NARROW:
+        if bits_against(spec, unit_name, bits) is None and gain(spec, unit_name, bits) is None:
+            field = f"compute_units.{unit_name}.macs_per_cycle.int{bits}"
+            is_known = spec.compute_units[unit_name].peak_macs_per_second(f"int{bits}") is not None
+            reason = (
+                f"{unit_name} multiplies INT{bits} no faster than INT8 ({field}), and its codes take as many bytes."
+                if is_known
+                else f"How fast {unit_name} multiplies INT{bits} is not known ({field}); its codes take as many bytes."
+            )
+            found.append(Alternative(option=f"INT{bits}", reason=reason))
+    return tuple(found)
 
 
 def gain(spec: HardwareSpec, unit_name: str, bits: int) -> Reason | None:

@@ -27,7 +27,7 @@ from metainfer_core.actions.integer_laws import (
     unit_against,
 )
 from metainfer_core.actions.integer_operators import HEAVY, IntegerForm, integer_form
-from metainfer_core.actions.narrow_integers import NARROW, narrow_against
+from metainfer_core.actions.narrow_integers import NARROW, narrow_against, turned_down
 from metainfer_core.actions.quantize_dequantize import (
     pair_in,
     parameters_of,
@@ -313,6 +313,7 @@ class Quantize(ActionKind):
             alternatives=(
                 *alternatives(spec, unit, form, str(params["scheme"]), bits, width.reason if width else None),
                 *(FINER_ALTERNATIVES[name] for name in FINER_ALTERNATIVES if name in params),
+                *(turned_down(spec, unit) if isinstance(unit, str) and bits == 8 and form.role == "weighted" else ()),
                 *((Alternative(option="weights of 8 bits", reason=narrow),) if narrow else ()),
             ),
         )

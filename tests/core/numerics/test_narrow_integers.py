@@ -78,6 +78,9 @@ class NarrowOracle(Oracle):
 
     def either(self, feed: Mapping[str, np.ndarray], off: Fraction) -> tuple[np.ndarray, np.ndarray]:
         """The codes of results that lie a little lower, and a little higher."""
+        if not off:
+            exact = self.codes(feed)
+            return exact, exact
         both = []
         for self.off in (-off, off):
             both.append(self.codes(feed))
@@ -134,7 +137,9 @@ def test_sums_are_exact_and_rounded_once(case: Case, params: Mapping[str, Any]) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "params"), EACH, ids=NAMES)
+@pytest.mark.parametrize(
+    ("case", "params"), [(case, params) for case, params in EACH if params in (WIDTHS[0], WIDTHS[1], MIXED[0])]
+)
 def test_a_thousand_inputs_are_exact_and_rounded_once(case: Case, params: Mapping[str, Any]) -> None:
     check_exact(case, params, MANY)
 

@@ -85,11 +85,21 @@ def test_layers_have_few_bits_where_these_are_faster_and_the_budget_allows() -> 
         assert found["pool"] == found["b"]
 
 
-@pytest.mark.parametrize("macs", [{}, {"int4": 8, "int6": 8}], ids=["unknown", "no faster"])
-def test_few_bits_are_not_proposed_where_they_gain_nothing(macs: dict[str, float]) -> None:
+UNKNOWN = (
+    "How fast cpu multiplies INT4 is not known (compute_units.cpu.macs_per_cycle.int4); its codes take as many bytes."
+)
+SLOW = (
+    "cpu multiplies INT4 no faster than INT8 (compute_units.cpu.macs_per_cycle.int4), and its codes take as many bytes."
+)
+
+
+@pytest.mark.parametrize(("macs", "why"), [({}, UNKNOWN), ({"int4": 8, "int6": 8}, SLOW)], ids=["unknown", "no faster"])
+def test_few_bits_are_not_proposed_where_they_gain_nothing(macs: dict[str, float], why: str) -> None:
     policy = chosen(chip(**macs), min_sqnr_db=5.0)
     assert set(widths(policy).values()) == {8}
     assert not [one for one in policy.candidates if "layers in" in one["name"]]
+    layer = next(line for line in policy.actions if line.action == "quantize" and line.node_id == "a")
+    assert {one.option: one.reason for one in layer.alternatives}["INT4"] == why
 
 
 def test_few_bits_are_not_proposed_where_the_unit_does_not_state_them() -> None:
