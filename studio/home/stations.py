@@ -110,7 +110,8 @@ class _Known:
         made_from = {"model": model.name} if model else {}
         on = [name for name, spec in versions if newest and spec.values_digest == newest[1].spec_digest]
         made_from |= {"spec": on[-1]} if on else {}
-        stations += release_stations(self.release, *(newest or (None, None)), made_from)
+        file, policy = newest or (None, None)
+        stations += release_stations(self.release, file, policy, made_from)
         return Row(model.name if model else "", chip, tuple(stations))
 
     def _manual(self, chip: str, has_spec: bool) -> Station:
