@@ -26,7 +26,7 @@ from pathlib import Path
 
 from metainfer_core import pipeline
 from metainfer_core.codegen.validate import validate_package
-from metainfer_core.errors import DefectError, MetaInferError
+from metainfer_core.errors import DefectError, MetaInferError, ObligationFailed
 from metainfer_core.explain.explanation import explain
 from metainfer_core.npu.device import devices
 from metainfer_core.pipeline.steps import Adapted, Prepared
@@ -167,7 +167,7 @@ def _ended(case: Outcome, error: BaseException, step: str, limit: float) -> Outc
     """How a case ended that raised."""
     if isinstance(error, LateError):
         return replace(case, verdict="unfinished", reason=f"{step} not finished in {limit:g} min", limit=limit)
-    if isinstance(error, MetaInferError) and not isinstance(error, DefectError):
+    if isinstance(error, MetaInferError) and not isinstance(error, DefectError | ObligationFailed):
         return replace(case, verdict="refused", reason=" ".join(str(error).split()))
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
