@@ -12,7 +12,7 @@ SHOWN = """() => {
     const unread = ['CODE', 'PRE', 'KBD', 'STYLE', 'SCRIPT', 'NOSCRIPT', 'BLOCKQUOTE'];
     const walk = (node) => {
         if (node.nodeType === Node.TEXT_NODE) return texts.push(node.textContent);
-        if (unread.includes(node.nodeName) || node.dataset?.testid === 'stIconMaterial') return;
+        if (unread.includes(node.nodeName) || /Icon/.test(node.dataset?.testid)) return;
         if (/ icon$/.test(node.getAttribute?.('aria-label'))) return;
         for (const name of ['aria-label', 'placeholder', 'alt']) texts.push(node.getAttribute?.(name) ?? '');
         for (const child of (node.shadowRoot || node).childNodes) walk(child);

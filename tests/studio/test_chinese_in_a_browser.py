@@ -20,6 +20,9 @@ It is low for this test.
 Series
 Datasheet
 boot
+npu
+gpu
+dram
 net
 add
 psram
@@ -39,6 +42,8 @@ SCREENS = {
     "confirm?draft=drafts/tarn.yaml": (),
     f"specs?{SPEC}": ("字段", "检查结果", "兼容性", "比较"),
     f"model?model=net.onnx&{SPEC}": ("屋顶线", "计算图", "图表"),
+    "model?model=net.onnx&spec=rk3588%401.0.0": ("屋顶线", "计算图", "图表"),
+    "specs?spec=rk3588%401.0.0": ("字段", "检查结果", "兼容性", "比较"),
     f"adapt?model=net.onnx&{SPEC}": (),
     f"review?policy={PATH}&action=quantize%40conv_1": (),
     f"review?policy={PATH}&action=place%40x": (),
