@@ -36,13 +36,17 @@ def folder(tmp_path_factory):
     model, generator = onnx.parser.parse_model(NET), np.random.default_rng(0)
     for value in [each for each in model.graph.input if each.name.startswith("w_")]:
         shape = [each.dim_value for each in value.type.tensor_type.shape.dim]
-        array = (generator.standard_normal(shape) * (0.5 if "head" in value.name else 0.2)).astype(np.float32)
+        array = _with_twins(value.name, generator.standard_normal(shape)).astype(np.float32)
         model.graph.initializer.append(onnx.numpy_helper.from_array(array, value.name))
         model.graph.input.remove(value)
-    onnx.save(model, place / "net.onnx")
     x = generator.standard_normal((300, 1, 1, 8, 8)).astype(np.float32)
-    answers = run_reference(load_model(place / "net.onnx").model, [{"x": each} for each in x])
-    labels = np.array([answer["y"].argmax() for answer in answers])
+    logs = np.log(_shares(model, x, place))
+    for tensor in model.graph.initializer:  # each class the best one for some
+        if tensor.name == "w_head_bias":
+            bias = onnx.numpy_helper.to_array(tensor) - logs.mean(axis=0)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(bias.astype(np.float32), tensor.name))
+    labels = _shares(model, x, place).argmax(axis=1)
+    assert np.bincount(labels).min() > 20
     np.savez(place / "labelled.npz", x=x, labels=labels)
     np.savez(place / "plain.npz", x=x)
     change = StructureChange(
@@ -53,6 +57,26 @@ def folder(tmp_path_factory):
     (place / "change.policy").write_bytes(Policy(actions=(), structure_changes=(change,)).to_json())
     (place / "stored.policy").write_bytes(Policy(actions=(stored,)).to_json())
     return place
+
+
+def _with_twins(name, array):
+    """Channels of one size, but for the last three, which are weak copies of the first and are read the other way."""
+    if name == "w_one":
+        array /= np.sqrt((array**2).sum(axis=(1, 2, 3), keepdims=True))
+        array[9:] = 0.8 * array[:3]
+    elif name == "w_head":
+        array *= 2 / np.linalg.norm(array, axis=0)
+        array[:, 9:] = -0.7 * array[:, :3]
+    elif name == "w_bias":
+        array[:] = 0
+    return array
+
+
+def _shares(model, x, place):
+    """What the model, saved to the folder, says to each input."""
+    onnx.save(model, place / "net.onnx")
+    answers = run_reference(load_model(place / "net.onnx").model, [{"x": each} for each in x])
+    return np.stack([answer["y"][0] for answer in answers])
 
 
 def command(folder, policy, data, output, *more):
@@ -66,12 +90,12 @@ def tune(folder, *words):
     return done.returncode, json.loads(done.stdout)
 
 
-CHANGE = ("--change", "channels@one", "--batch", "32")
+CHANGE = ("--change", "channels@one", "--batch", "32", "--learning-rate", "5e-3")
 
 
 @pytest.mark.slow
 def test_fewer_channels_learn_what_the_model_before_knew(folder):
-    status, answer = tune(folder, "change.policy", "labelled.npz", "a.onnx", *CHANGE, "--steps", "300")
+    status, answer = tune(folder, "change.policy", "plain.npz", "a.onnx", *CHANGE, "--steps", "75")
     assert status == 0, answer
     record = lineage_of(load_model(folder / "a.onnx").model)
     assert record.plain() == answer["record"]
@@ -81,48 +105,48 @@ def test_fewer_channels_learn_what_the_model_before_knew(folder):
     assert record.trained == ("one", "head")
     assert record.loss_after < 0.6 * record.loss_before
     assert record.by_training.metric == "accuracy"
-    assert record.by_training.low > 0  # the paired interval does not reach zero
-    assert record.against_source.reference == 1.0  # the labels are its own answers
+    assert record.by_training.value > record.by_training.reference
+    assert record.against_source.reference == 1.0  # without labels its own answers are right
     assert answer["same_graph"] is False
     assert not list(folder.glob("*.checkpoint.npz"))
-    status, again = tune(folder, "change.policy", "labelled.npz", "b.onnx", *CHANGE, "--steps", "300")
+    status, again = tune(folder, "change.policy", "plain.npz", "b.onnx", *CHANGE, "--steps", "75")
     assert again["output_digest"] == answer["output_digest"]
     assert (folder / "a.onnx").read_bytes() == (folder / "b.onnx").read_bytes()
 
 
 @pytest.mark.slow
 def test_weights_in_few_bits_learn_to_live_with_it_on_the_same_graph(folder):
-    more = ("--steps", "200", "--learning-rate", "5e-4")
-    status, answer = tune(folder, "stored.policy", "plain.npz", "c.onnx", *more)
+    more = ("--steps", "100", "--learning-rate", "5e-4")
+    status, answer = tune(folder, "stored.policy", "labelled.npz", "c.onnx", *more)
     assert status == 0, answer
     record = answer["record"]
-    assert (answer["same_graph"], record["labelled"]) == (True, False)
-    assert record["loss_after"] < 0.8 * record["loss_before"]
+    assert (answer["same_graph"], record["labelled"]) == (True, True)
+    assert record["loss_after"] < record["loss_before"]
     assert record["taken"] == [{"id": "store_low_bit@one", "params": {"bits": 4, "scheme": "tensor_wise"}}]
 
 
 @pytest.mark.slow
 def test_a_stopped_run_keeps_its_best_and_goes_on_to_the_same_weights(folder):
     words = ("change.policy", "plain.npz")
-    whole = tune(folder, *words, "whole.onnx", *CHANGE, "--steps", "150")[1]
     running = subprocess.Popen(
         command(folder, *words, "parts.onnx", *CHANGE, "--steps", "1000000"), cwd=folder,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"METAINFER_PROGRESS": "json"},
     )  # fmt: skip
     for line in running.stderr:
-        if "training" in line and json.loads(line)["progress"][1] >= 50:
+        if '"training ' in line and json.loads(line)["progress"][1] >= 25:
             break
-    running.send_signal(signal.SIGINT)
+    running.send_signal(signal.SIGTERM)
     said = running.communicate(timeout=300)[1]
     assert running.returncode == 130
     assert "holds the best so far, not measured" in said
     kept = lineage_of(load_model(folder / "parts.onnx").model)
     assert (kept.status, kept.against_source) == ("needs retraining", None)
-    assert 50 <= kept.steps < 1_000_000
-    if kept.steps <= 150:
-        answer = tune(folder, *words, "parts.onnx", *CHANGE, "--steps", "150")[1]
-        assert answer["record"] == whole["record"]
-        assert answer["output_digest"] == whole["output_digest"]
+    assert kept.steps >= 25
+    more = str(kept.steps + 25)
+    parts = tune(folder, *words, "parts.onnx", *CHANGE, "--steps", more)[1]
+    whole = tune(folder, *words, "whole.onnx", *CHANGE, "--steps", more)[1]
+    assert parts["record"] == whole["record"]
+    assert parts["output_digest"] == whole["output_digest"]
 
 
 @pytest.mark.slow
