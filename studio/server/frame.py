@@ -14,6 +14,7 @@ from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
 from studio.session.grids import tab_leaves_grids
 from studio.session.popovers import tab_enters_popovers
+from studio.session.server_gone import say_when_the_server_is_gone
 from studio.session.session import person, set_person
 from studio.words.language import LANGUAGES, choose_language, language, settle_language
 from studio.words.markup import upload_style
@@ -86,6 +87,7 @@ def frame() -> None:
         tab_leaves_grids()
         tab_enters_popovers()
         keep_focus()
+        say_when_the_server_is_gone()
     run_screen(screen)
 
 

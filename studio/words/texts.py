@@ -98,6 +98,11 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "start_manual_hint": {"en": "PDF, register workbook, SVD or device tree: it is read into a draft of values."},
     "start_model": {"en": "A model"},
     "start_model_hint": {"en": "ONNX: its operators, sizes and times on the chip."},
+    "server_gone": {"en": "The studio has stopped"},
+    "server_gone_what": {
+        "en": "Start it again in the terminal; this page then goes on by itself. What was running in the background "
+        "goes on meanwhile, and nothing that was written down is lost."
+    },
     "spec_keep": {"en": "Keep it"},
     "spec_kept": {"en": "{file} is in the workspace."},
     "spec_upload": {"en": "A spec as YAML; it is checked line by line"},

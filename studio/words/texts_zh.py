@@ -66,6 +66,8 @@ TEXTS_ZH: dict[str, str] = {
     "start_manual_hint": "PDF、寄存器表格、SVD 或设备树：读取后生成数值草稿。",
     "start_model": "模型",
     "start_model_hint": "ONNX：算子、大小以及在芯片上的时间。",
+    "server_gone": "工作室已停止",
+    "server_gone_what": ("请在终端重新启动；本页随后会自动继续。后台运行的任务仍在进行，已记录的内容不会丢失。"),
     "spec_keep": "保存",
     "spec_kept": "{file} 已放入工作区。",
     "spec_upload": "YAML 格式的硬件规格；会逐行检查",

@@ -90,3 +90,16 @@ def test_a_command_is_copied_without_a_mouse(studio, page):
     assert focused(page).evaluate(SEES)
     page.keyboard.press("Enter")
     page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('meta-infer sign')")
+
+
+def test_the_page_says_that_the_studio_has_stopped_and_goes_on_when_it_is_back(studio, page):
+    page.goto(f"{studio.address}/home")
+    expect(page.get_by_role("heading", name=text("page_home"))).to_be_visible()
+    settled(page)
+    studio.kill()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(text("server_gone_what"))
+    expect(dialog.get_by_role("heading")).to_have_text(text("server_gone"))
+    studio.start()
+    expect(dialog).to_be_hidden()
+    settled(page)
