@@ -24,7 +24,7 @@ def test_the_output_of_a_quantized_node_is_placed_and_built(tmp_path):
     model.graph.register_initializer(weight)
     save_model(tmp_path / "classifier.onnx", model)
     prepared = pipeline.prepare(tmp_path / "classifier.onnx")
-    spec = load("rk3399", ROOT / "hwspecs")
+    spec = load("esp32s3", ROOT / "hwspecs")
     samples = pipeline.samples_for(prepared, None)
     adapted = pipeline.adapt(prepared, spec, samples, samples, Objective(fast=True))
     placed = {
@@ -34,7 +34,7 @@ def test_the_output_of_a_quantized_node_is_placed_and_built(tmp_path):
         for tensor, memory in action.params["memory"].items()
     }
     assert any(action.action == "quantize" for action in adapted.policy.actions)
-    assert placed == {"x": "dram", "y": "dram"}
+    assert placed == {"x": "sram", "y": "sram"}
     compiled = pipeline.compile_policy(prepared, spec, adapted.policy, "native-cpu", samples.feeds)
     assert compiled.differences == ()
     assert compiled.violations == ()
