@@ -71,7 +71,7 @@ def test_weights_and_activations_of_the_named_node_have_6_bits_on_the_named_unit
 
 
 def test_a_unit_without_the_width_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="npu_int6 has no INT6: compute_units.npu_int6.data_types"):
+    with pytest.raises(UnsupportedError, match=r"npu_int6 has no INT6: compute_units\.npu_int6\.data_types"):
         compiled(prepared(tmp_path), spec("int8"), LINE)
 
 
