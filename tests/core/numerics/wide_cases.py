@@ -67,10 +67,25 @@ def both_widths() -> tuple[Case, ir.Model]:
     return case, model
 
 
+def both_narrow_widths() -> tuple[Case, ir.Model]:
+    """A Relu whose result in 8-bit codes is read in 4 bits too."""
+    nodes = [make_node(op, [of], [to], op) for op, of, to in (("Relu", "x", "r"), ("Relu", "r", "y"), ("Abs", "r", "z"))]
+    case = build("both_narrow", nodes, {"x": draw("both", 5, 40)}, outputs={"y": "float32", "z": "float32"})
+    model = case.model()
+    first, second, third = model.graph
+    read_in(model, first, 0, activation_scale(-3.0, 3.0, False))
+    quantize_output(model, first.outputs[0], activation_scale(0.0, 3.0, False), first)
+    read_in(model, second, 0, activation_scale(0.0, 3.0, False, bits=4), bits=4)
+    quantize_output(model, second.outputs[0], activation_scale(0.0, 3.0, False, bits=4), second, bits=4)
+    read_in(model, third, 0, activation_scale(0.0, 3.0, False))
+    return case, model
+
+
 def wide_cases() -> Iterator[tuple[Case, ir.Model]]:
     """Every base with its model."""
     yield from ((case, wide_model(case)) for case in (*BASES, *ARITHMETIC))
     yield both_widths()
+    yield both_narrow_widths()
 
 
 def integers(low: int, high: int, count: int, seed: int) -> np.ndarray:
