@@ -69,7 +69,9 @@ def both_widths() -> tuple[Case, ir.Model]:
 
 def both_narrow_widths() -> tuple[Case, ir.Model]:
     """A Relu whose result in 8-bit codes is read in 4 bits too."""
-    nodes = [make_node(op, [of], [to], op) for op, of, to in (("Relu", "x", "r"), ("Relu", "r", "y"), ("Abs", "r", "z"))]
+    nodes = [
+        make_node(op, [of], [to], op) for op, of, to in (("Relu", "x", "r"), ("Relu", "r", "y"), ("Abs", "r", "z"))
+    ]
     case = build("both_narrow", nodes, {"x": draw("both", 5, 40)}, outputs={"y": "float32", "z": "float32"})
     model = case.model()
     first, second, third = model.graph
