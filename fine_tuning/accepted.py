@@ -5,7 +5,7 @@ from __future__ import annotations
 from metainfer_core.errors import InputError, NotTrustedError, UnsupportedError
 from metainfer_core.policy.apply import is_off
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 
 TRAINED_WITH = ("factor_weights", "store_low_bit")
 """Kinds of actions that training makes up for."""

@@ -26,7 +26,7 @@ from metainfer_core.pipeline import Prepared
 from metainfer_core.policy.apply import apply_line, effective, finish
 from metainfer_core.policy.lineage import MEASURED, NEEDS_RETRAINING, RECORD, Lineage, TakenChange
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import canonical_json, sha256
 from metainfer_core.verify.reference import Progress, quiet, run_reference

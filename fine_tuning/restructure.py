@@ -21,7 +21,7 @@ from metainfer_core.graph.load import import_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.save import model_bytes
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_every_tensor
 from metainfer_core.verify.samples import Feeds
 

@@ -12,8 +12,8 @@ from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import add_constant, name_of, nodes_by_id, numbers_of, remove, set_input, take_over
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.attention import attention_of
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.attention import attention_of
+from metainfer_core.policy.structure.change import StructureChange
 
 
 def change_normalization(

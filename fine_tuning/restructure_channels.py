@@ -13,7 +13,7 @@ from metainfer_core.actions.kinds.pad_channels import PadChannels
 from metainfer_core.actions.rewiring import add_constant, array_of, node, numbers_of, set_input
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 
 
 def fewer_channels(model: ir.Model, change: StructureChange, values_of: Callable[..., np.ndarray], seed: int) -> None:

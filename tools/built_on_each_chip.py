@@ -30,8 +30,8 @@ from metainfer_core.errors import DefectError, MetaInferError, ObligationFailed
 from metainfer_core.explain.explanation import explain
 from metainfer_core.npu.device import devices
 from metainfer_core.pipeline.steps import Adapted, Prepared
-from metainfer_core.policy.half_search import formats
 from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.policy.search.half_search import formats
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import entries
 from metainfer_core.spec.yaml_file import read_spec

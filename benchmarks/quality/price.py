@@ -26,7 +26,7 @@ from metainfer_core.numerics.lowering.model_reader import ModelReader
 from metainfer_core.numerics.ranges import Calibration, TensorRange
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import integer_actions, quantized
+from metainfer_core.policy.search.integer_search import integer_actions, quantized
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 STRUCTURAL = ("fold_pad", "fold_batch_norm", "decompose", "fuse")

@@ -32,6 +32,7 @@ import peers
 import price
 import turned_pages
 
+import metainfer_core.policy
 from metainfer_core import pipeline
 from metainfer_core.graph.load import import_model
 from metainfer_core.graph.save import model_bytes
@@ -39,7 +40,6 @@ from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.signatures import headers
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.numerics.task_metrics import METRICS, change
-from metainfer_core.policy import search as policy_search
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.objective import Objective
@@ -196,7 +196,7 @@ def _ours(
 
 def _search() -> list[bytes]:
     """The code that chooses: what it chose is kept as long as this stays."""
-    return [path.read_bytes() for path in sorted(Path(policy_search.__file__).parent.glob("*.py"))]
+    return [path.read_bytes() for path in sorted(Path(metainfer_core.policy.__file__).parent.rglob("*.py"))]
 
 
 def _peer(tool: str, proto: onnx.ModelProto, feeds: Sequence[Feed], task: Task, spec: HardwareSpec, work: Path) -> Row:

@@ -11,7 +11,7 @@ from metainfer_core.actions.action import Refusal
 from metainfer_core.explain.explanation import Because, Explanation
 from metainfer_core.explain.sizes import sized_html
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 

@@ -39,8 +39,8 @@ from metainfer_core.policy.choose import choose
 from metainfer_core.policy.lineage import lineage_warnings
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.structure_changes import structure_changes
-from metainfer_core.policy.tools import Refused
+from metainfer_core.policy.search.tools import Refused
+from metainfer_core.policy.structure.changes import structure_changes
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.check_legal import Violation, check_legal
 from metainfer_core.verify.metric import check_labels, find_metric

@@ -17,12 +17,12 @@ from metainfer_core.graph.summary import summarise
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.metrics import LOWEST_DB, Effect
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.half_search import formats
 from metainfer_core.policy.objective import Objective, Precision
-from metainfer_core.policy.placing import Overfull
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.search import search
-from metainfer_core.policy.tools import Progress, Refused, Tools
+from metainfer_core.policy.search.half_search import formats
+from metainfer_core.policy.search.placing import Overfull
+from metainfer_core.policy.search.search import search
+from metainfer_core.policy.search.tools import Progress, Refused, Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.effect import effect_of, measure, measure_above
 from metainfer_core.verify.layer_data import collect_layers

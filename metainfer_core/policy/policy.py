@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from metainfer_core.actions.action import Alternative, Reason, Refusal
 from metainfer_core.numerics.metrics import Effect
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.values import JsonMap, Value, canonical_json, sha256
 
 

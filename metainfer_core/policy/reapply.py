@@ -17,19 +17,19 @@ from metainfer_core.graph.same_graph import graph_difference
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import effective, is_off
-from metainfer_core.policy.candidates import Candidate, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.integer_search import measured
-from metainfer_core.policy.measured_alone import by_itself, with_new_tensors
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.range_reasons import KEPT as KEPT_RANGE
-from metainfer_core.policy.range_reasons import LAW as CUT_RANGE
-from metainfer_core.policy.range_reasons import with_range_reasons
-from metainfer_core.policy.refine import REFINING
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.policy.tools import Tools
+from metainfer_core.policy.search.candidates import Candidate, summary
+from metainfer_core.policy.search.integer_search import measured
+from metainfer_core.policy.search.measured_alone import by_itself, with_new_tensors
+from metainfer_core.policy.search.range_reasons import KEPT as KEPT_RANGE
+from metainfer_core.policy.search.range_reasons import LAW as CUT_RANGE
+from metainfer_core.policy.search.range_reasons import with_range_reasons
+from metainfer_core.policy.search.refine import REFINING
+from metainfer_core.policy.search.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 

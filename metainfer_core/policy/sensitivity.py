@@ -18,10 +18,10 @@ from metainfer_core.actions.quantized_layer import QuantizedLayer, quantized_lay
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import integer_actions, quantized
-from metainfer_core.policy.measured_alone import with_new_tensors
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
-from metainfer_core.policy.search import STRUCTURAL
+from metainfer_core.policy.search.integer_search import integer_actions, quantized
+from metainfer_core.policy.search.measured_alone import with_new_tensors
+from metainfer_core.policy.search.search import STRUCTURAL
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import JsonMap, Value
 

@@ -18,12 +18,12 @@ from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import apply, effective, is_off
 from metainfer_core.policy.draft import Draft, known_kind
-from metainfer_core.policy.integer_search import Measured, measured
-from metainfer_core.policy.measured_alone import by_itself
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction, Risk
-from metainfer_core.policy.search import STRUCTURAL
-from metainfer_core.policy.tools import Tools
+from metainfer_core.policy.search.integer_search import Measured, measured
+from metainfer_core.policy.search.measured_alone import by_itself
+from metainfer_core.policy.search.search import STRUCTURAL
+from metainfer_core.policy.search.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import FrozenMap, Value, canonical_json, sha256
 from metainfer_core.verify.samples import Samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from metainfer_core.explain.sizes import sized_text
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from studio.words.core_words import core_words
 from studio.words.figures import microseconds
 from studio.words.texts import text

@@ -14,7 +14,7 @@ import pytest
 from metainfer_core.graph.load import load_model
 from metainfer_core.policy.lineage import lineage_of
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_reference
 
 NET = """<ir_version: 8, opset_import: ["" : 17]>

@@ -11,7 +11,7 @@ from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.graph.load import import_model
 from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_every_tensor, run_reference
 
 NET = """

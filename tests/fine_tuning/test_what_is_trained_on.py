@@ -15,7 +15,7 @@ from metainfer_core.errors import InputError, NotTrustedError, UnsupportedError
 from metainfer_core.graph.load import import_model
 from metainfer_core.policy.apply import apply_line
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.policy.structure_change import StructureChange
+from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.spec.library import load
 from metainfer_core.verify.reference import run_every_tensor
 from metainfer_core.verify.samples import Samples

@@ -17,11 +17,10 @@ from studio.drafts.desk_places import title
 from studio.words.core_words import in_chinese
 
 CORE = Path(metainfer_core.__file__).parent
-SPEAKING = ("actions", "policy/choose.py", "policy/integer_search.py", "policy/objective.py", "policy/placing.py",
-            "policy/risk.py", "policy/search.py", "policy/structure_change.py", "policy/structure_channels.py",
-            "policy/structure_forbidden.py", "policy/structure_kernels.py", "policy/structure_operators.py",
-            "policy/structure_wiring.py", "policy/what_if.py",
-            "pipeline/what_if.py", "explain/what_if_words.py", "cost", "policy/range_reasons.py",
+SPEAKING = ("actions", "policy/choose.py", "policy/objective.py", "policy/risk.py", "policy/what_if.py",
+            "policy/search/integer_search.py", "policy/search/placing.py", "policy/search/range_reasons.py",
+            "policy/search/search.py", "policy/structure",
+            "pipeline/what_if.py", "explain/what_if_words.py", "cost",
             "bundle", "spec/consistency.py", "spec/plausibility.py", "spec/record.py")  # fmt: skip
 """Where the sentences come from that cards, queues, reports and the findings of a spec show."""
 AFTER_A_LETTER = {

@@ -16,7 +16,7 @@ from metainfer_core.errors import DoesNotFitError, UnsupportedError
 from metainfer_core.pipeline.steps import Prepared, compile_policy, prepare, samples_for
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.tools import Refused
+from metainfer_core.policy.search.tools import Refused
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 ROUGH = Objective(fast=True, min_sqnr_db=-100.0, min_channel_sqnr_db=-100.0)

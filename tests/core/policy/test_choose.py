@@ -15,11 +15,11 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.lower import lower
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose, predict
-from metainfer_core.policy.mixed_search import most_tries
 from metainfer_core.policy.objective import Objective, Precision, SearchMode, worst_sqnr_db
 from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.policy.search.mixed_search import most_tries
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Operators
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference

@@ -13,9 +13,9 @@ from action_bench import cpu, model_of, spec_of
 from metainfer_core.numerics.lower import lower
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose
-from metainfer_core.policy.factor_search import MARGIN_DB, stricter
 from metainfer_core.policy.objective import Objective, Precision, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.search.factor_search import MARGIN_DB, stricter
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference

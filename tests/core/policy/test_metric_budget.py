@@ -13,8 +13,8 @@ from metainfer_core.errors import InputError
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.numerics.task_metrics import METRICS, MetricChange
 from metainfer_core.policy.choose import choose
-from metainfer_core.policy.left_alone import left_alone
 from metainfer_core.policy.objective import Objective, Precision, shortfalls
+from metainfer_core.policy.search.left_alone import left_alone
 from metainfer_core.spec.hardware_spec import Memory
 from metainfer_core.verify.metric import check_labels, find_metric
 from metainfer_core.verify.reference import collect_ranges, run_reference

@@ -14,8 +14,8 @@ from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.choose import predict
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.mixed_search import MOST_GIVEN_BACK, Mix, mixed, most_tries, savings_by_node
 from metainfer_core.policy.objective import Objective
+from metainfer_core.policy.search.mixed_search import MOST_GIVEN_BACK, Mix, mixed, most_tries, savings_by_node
 
 EMPTY = model_of("m (float[1] x) => (float[1] y) { [r] y = Relu (x) }")
 

@@ -16,10 +16,10 @@ from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, integer_actions, quantized
-from metainfer_core.policy.narrow_search import narrowed
 from metainfer_core.policy.objective import Objective, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.search.integer_search import Measured, integer_actions, quantized
+from metainfer_core.policy.search.narrow_search import narrowed
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
 from metainfer_core.verify.reference import collect_ranges, run_reference
 from metainfer_core.verify.samples import random_samples

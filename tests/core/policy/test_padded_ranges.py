@@ -5,8 +5,8 @@ from __future__ import annotations
 from action_bench import calibrated, cpu, model_of, npu, spec_of
 
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import quantized
-from metainfer_core.policy.measured_alone import with_new_tensors
+from metainfer_core.policy.search.integer_search import quantized
+from metainfer_core.policy.search.measured_alone import with_new_tensors
 
 MODEL = """
     m (float[1,3,8,8] x, float[12,3,3,3] w_a, float[12] w_b, float[12,1,3,3] w_d, float[8,12,1,1] w_p)

@@ -4,7 +4,7 @@ import onnx_ir as ir
 
 from metainfer_core.errors import DoesNotFitError
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.placing import place_what_fits
+from metainfer_core.policy.search.placing import place_what_fits
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 TEXT = """

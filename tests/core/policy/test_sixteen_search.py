@@ -16,11 +16,11 @@ from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, Sixteen
-from metainfer_core.policy.mixed_search import Mix
 from metainfer_core.policy.objective import Objective, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.sixteen_search import most_rescues, rescued
+from metainfer_core.policy.search.integer_search import Measured, Sixteen
+from metainfer_core.policy.search.mixed_search import Mix
+from metainfer_core.policy.search.sixteen_search import most_rescues, rescued
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory, Operators
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference

@@ -16,7 +16,7 @@ from metainfer_core.graph.preprocess import preprocess
 from metainfer_core.pipeline.steps import Prepared
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.structure_changes import structure_changes
+from metainfer_core.policy.structure.changes import structure_changes
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load
 from metainfer_core.verify.samples import random_samples

@@ -9,8 +9,8 @@ import onnx_ir as ir
 from metainfer_core.actions.action import Reason
 from metainfer_core.actions.channel_region import Region, region_of
 from metainfer_core.actions.rewiring import array_of
-from metainfer_core.policy.structure_change import StructureChange
-from metainfer_core.policy.structure_place import Place, Work, change_of
+from metainfer_core.policy.structure.change import StructureChange
+from metainfer_core.policy.structure.place import Place, Work, change_of
 
 SAFE_SHARE = 0.3
 """Of the channels of a layer, which may go or come in a safe change."""

@@ -11,8 +11,8 @@ from metainfer_core.actions.action import Action, Refusal
 from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, measured
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
+from metainfer_core.policy.search.integer_search import Measured, measured
 
 
 def low_bit_draft(

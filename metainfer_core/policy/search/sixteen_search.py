@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from metainfer_core.actions.action import Action, Reason
 from metainfer_core.actions.integer_laws import bits_against
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.half_search import formats
-from metainfer_core.policy.integer_search import Measured, Sixteen, SixteenBits
-from metainfer_core.policy.mixed_search import Mix
+from metainfer_core.policy.search.half_search import formats
+from metainfer_core.policy.search.integer_search import Measured, Sixteen, SixteenBits
+from metainfer_core.policy.search.mixed_search import Mix
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 

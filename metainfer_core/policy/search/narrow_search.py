@@ -12,9 +12,9 @@ from metainfer_core.actions.narrow_integers import NARROW, gain
 from metainfer_core.actions.rewiring import nodes_by_id
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, integer_actions
-from metainfer_core.policy.mixed_search import noise_of
 from metainfer_core.policy.objective import Objective, shortfalls
+from metainfer_core.policy.search.integer_search import Measured, integer_actions
+from metainfer_core.policy.search.mixed_search import noise_of
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from metainfer_core.actions.action import Reason
 from metainfer_core.actions.rewiring import readers
 from metainfer_core.actions.units import NoUnit, unit_for
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.attention import attention_of
-from metainfer_core.policy.structure_change import StructureChange
-from metainfer_core.policy.structure_channels import misses
-from metainfer_core.policy.structure_place import Place
+from metainfer_core.policy.structure.attention import attention_of
+from metainfer_core.policy.structure.change import StructureChange
+from metainfer_core.policy.structure.channels import misses
+from metainfer_core.policy.structure.place import Place
 
 OF_A_TRANSFORMER = ("MatMul", "Softmax")
 

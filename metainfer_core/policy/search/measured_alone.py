@@ -12,7 +12,7 @@ from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, alone, measured
+from metainfer_core.policy.search.integer_search import Measured, alone, measured
 
 
 def by_itself(

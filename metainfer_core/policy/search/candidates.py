@@ -9,9 +9,9 @@ from typing import Any
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.narrow_search import in_few_bits
 from metainfer_core.policy.objective import Objective, SearchMode, nearness_db, worst_sqnr_db
-from metainfer_core.policy.tools import Refused
+from metainfer_core.policy.search.narrow_search import in_few_bits
+from metainfer_core.policy.search.tools import Refused
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from metainfer_core.actions.kinds.tile import LAW
 from metainfer_core.actions.rewiring import nodes_by_id
 from metainfer_core.errors import DoesNotFitError
 from metainfer_core.numerics.metrics import Effect
-from metainfer_core.policy.candidates import Candidate
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import measured
 from metainfer_core.policy.objective import Objective, shortfalls
-from metainfer_core.policy.settle import Settled, settle
-from metainfer_core.policy.tools import Refused, Tools
+from metainfer_core.policy.search.candidates import Candidate
+from metainfer_core.policy.search.integer_search import measured
+from metainfer_core.policy.search.settle import Settled, settle
+from metainfer_core.policy.search.tools import Refused, Tools
 
 MOST_MOVED = 8
 """Nodes of one candidate that leave their unit; where more are too large, the candidate is refused as a whole."""

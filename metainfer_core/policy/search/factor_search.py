@@ -9,9 +9,9 @@ from metainfer_core.actions.kinds.factor_weights import FactorWeights
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured, measured
 from metainfer_core.policy.objective import Objective, shortfalls
-from metainfer_core.policy.tools import Tools
+from metainfer_core.policy.search.integer_search import Measured, measured
+from metainfer_core.policy.search.tools import Tools
 
 MARGIN_DB = 6.0
 """Factoring alone must stay so far above the budget: what rounds numbers afterwards needs the rest."""

@@ -10,10 +10,10 @@ import onnx_ir as ir
 from metainfer_core.actions.rewiring import array_of, nodes_by_id
 from metainfer_core.actions.units import NoUnit, unit_for
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.attention import Attention, attention_of
-from metainfer_core.policy.structure_change import Grade, StructureChange
-from metainfer_core.policy.structure_channels import misses
-from metainfer_core.policy.structure_place import Place, Work, change_of
+from metainfer_core.policy.structure.attention import Attention, attention_of
+from metainfer_core.policy.structure.change import Grade, StructureChange
+from metainfer_core.policy.structure.channels import misses
+from metainfer_core.policy.structure.place import Place, Work, change_of
 
 SAFE_ACTIVATIONS = ("LeakyRelu", "PRelu")
 """They differ from Relu by a slope below zero alone."""

@@ -12,9 +12,9 @@ from metainfer_core.actions.rewiring import is_float
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.half_search import half_actions, half_drafts, kept
-from metainfer_core.policy.low_bit_search import low_bit_draft
 from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.policy.search.half_search import half_actions, half_drafts, kept
+from metainfer_core.policy.search.low_bit_search import low_bit_draft
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from metainfer_core.policy.structure_change import Grade, StructureChange
-from metainfer_core.policy.structure_channels import channel_changes
-from metainfer_core.policy.structure_forbidden import forbidden_changes
-from metainfer_core.policy.structure_kernels import kernel_changes
-from metainfer_core.policy.structure_operators import operator_changes
-from metainfer_core.policy.structure_place import place_of
-from metainfer_core.policy.structure_wiring import wiring_changes
+from metainfer_core.policy.structure.change import Grade, StructureChange
+from metainfer_core.policy.structure.channels import channel_changes
+from metainfer_core.policy.structure.forbidden import forbidden_changes
+from metainfer_core.policy.structure.kernels import kernel_changes
+from metainfer_core.policy.structure.operators import operator_changes
+from metainfer_core.policy.structure.place import place_of
+from metainfer_core.policy.structure.wiring import wiring_changes
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 

@@ -10,8 +10,8 @@ import onnx_ir as ir
 from metainfer_core.actions.rewiring import array_of, name_of, only_reader
 from metainfer_core.actions.units import NoUnit, unit_for
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.policy.structure_change import StructureChange
-from metainfer_core.policy.structure_place import Place, Work, change_of
+from metainfer_core.policy.structure.change import StructureChange
+from metainfer_core.policy.structure.place import Place, Work, change_of
 
 LONGEST_BRANCH = 64
 """Nodes that a shortcut passes by, at most."""

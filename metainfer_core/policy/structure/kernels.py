@@ -9,8 +9,8 @@ import onnx_ir as ir
 from metainfer_core.actions.kernel_taps import taps_of
 from metainfer_core.actions.rewiring import array_of, nodes_by_id
 from metainfer_core.actions.units import unit_for
-from metainfer_core.policy.structure_change import StructureChange
-from metainfer_core.policy.structure_place import Place, Work, change_of
+from metainfer_core.policy.structure.change import StructureChange
+from metainfer_core.policy.structure.place import Place, Work, change_of
 
 LARGEST_SAFE_KERNEL = 5
 DEPTHWISE_CHANNELS = 16

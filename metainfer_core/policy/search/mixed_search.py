@@ -10,8 +10,8 @@ from metainfer_core.actions.action import Action, Reason
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.integer_search import Measured
 from metainfer_core.policy.objective import Objective, shortfalls, worst_sqnr_db
+from metainfer_core.policy.search.integer_search import Measured
 
 MOST_GIVEN_BACK = 8
 """Nodes that are tried in INT8 again, each against the whole budget."""

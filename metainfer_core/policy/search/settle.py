@@ -15,8 +15,8 @@ from metainfer_core.actions.kinds.fuse import Fuse
 from metainfer_core.actions.rewiring import UNIT, nodes_by_id
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.placing import STAGING, place_what_fits
-from metainfer_core.policy.tools import Tools
+from metainfer_core.policy.search.placing import STAGING, place_what_fits
+from metainfer_core.policy.search.tools import Tools
 
 LOOPS = ("layout",)
 """Kinds that change how kernels compute and not what: they ask which unit runs a node, and must pay."""

@@ -21,7 +21,7 @@ from metainfer_core.errors import UnsupportedError
 from metainfer_core.numerics.half import FORMATS, HalfFloat
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.draft import Draft
-from metainfer_core.policy.range_reasons import with_range_reasons
+from metainfer_core.policy.search.range_reasons import with_range_reasons
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 UNITS_TRIED = 2

@@ -16,13 +16,16 @@ from metainfer_core.errors import DoesNotFitError
 from metainfer_core.figures import told_apart
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.as_built import as_built
-from metainfer_core.policy.candidates import Candidate, against_all_integers, rank, refused_words, summary
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
-from metainfer_core.policy.factor_search import factored_layers
-from metainfer_core.policy.float_search import narrow_floats
-from metainfer_core.policy.integer_search import (
+from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
+from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.ruleset import ruleset_digest
+from metainfer_core.policy.search.as_built import as_built
+from metainfer_core.policy.search.candidates import Candidate, against_all_integers, rank, refused_words, summary
+from metainfer_core.policy.search.factor_search import factored_layers
+from metainfer_core.policy.search.float_search import narrow_floats
+from metainfer_core.policy.search.integer_search import (
     Measured,
     Sixteen,
     Variant,
@@ -32,16 +35,13 @@ from metainfer_core.policy.integer_search import (
     quantized,
     variants,
 )
-from metainfer_core.policy.left_alone import left_alone
-from metainfer_core.policy.measured_alone import structural_alone, with_new_tensors
-from metainfer_core.policy.mixed_search import Mix, mixed, most_tries, noise_of, savings_by_node
-from metainfer_core.policy.narrow_search import Narrowed, in_few_bits, narrowed
-from metainfer_core.policy.objective import Objective, Precision, nearness_db, shortfalls
-from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.refine import Refiner
-from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.policy.sixteen_search import in_sixteen, most_rescues, rescued
-from metainfer_core.policy.tools import Tools
+from metainfer_core.policy.search.left_alone import left_alone
+from metainfer_core.policy.search.measured_alone import structural_alone, with_new_tensors
+from metainfer_core.policy.search.mixed_search import Mix, mixed, most_tries, noise_of, savings_by_node
+from metainfer_core.policy.search.narrow_search import Narrowed, in_few_bits, narrowed
+from metainfer_core.policy.search.refine import Refiner
+from metainfer_core.policy.search.sixteen_search import in_sixteen, most_rescues, rescued
+from metainfer_core.policy.search.tools import Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.layer_ranges import with_layer_ranges
 

@@ -12,7 +12,7 @@ from metainfer_core.cost.estimate import Estimate
 from metainfer_core.errors import MetaInferError
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.numerics.ranges import Calibration
-from metainfer_core.policy.placing import Overfull
+from metainfer_core.policy.search.placing import Overfull
 
 Progress = Callable[[str, int, int], None]
 

@@ -1,0 +1,1 @@
+"""The search for the cheapest legal policy within the budget."""

@@ -1,0 +1,1 @@
+"""Changes of a model's structure that need training again, as proposals."""
