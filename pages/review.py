@@ -77,6 +77,7 @@ def main() -> None:
         _progress(review.state)
         draw_record(found, review)
     if chosen is None:
+        desk.drawn = found.digest
         return
     text_to_address("action", chosen.id)
     with middle, st.container(key="review_card"):
@@ -84,6 +85,7 @@ def main() -> None:
         _neighbours(found, chosen.action.nodes or (chosen.action.node_id,))
     with right:
         draw_verdict(found, review, chosen, desk, who, next_open(shown, chosen.id))
+    desk.drawn = found.digest  # only now: a form that is sent off in this run was filled in for what stood here before
 
 
 def _neighbours(found: Subject, nodes: Sequence[str]) -> None:

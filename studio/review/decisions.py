@@ -114,6 +114,8 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     if not decision.person:
         desk.notices.say(event.id, "error", partial(text, "person_needed"))
         return False
+    if _is_renewed(found, desk, event.id):
+        return False
     review = review_of(found)
     try:
         now_there = known_action(review.state, event.id)
@@ -162,6 +164,8 @@ def write_about_all(
     if not person:
         desk.notices.say(MANY, "error", partial(text, "person_needed"))
         return
+    if _is_renewed(found, desk, MANY):
+        return
     review = review_of(found)
     newer = [
         record
@@ -187,6 +191,8 @@ def write_about_all(
 def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     if not person:
         desk.notices.say(event.id, "error", partial(text, "person_needed"))
+        return
+    if _is_renewed(found, desk, event.id):
         return
     review = review_of(found)
     try:
@@ -217,6 +223,17 @@ def _legality_when_asked(found: Subject, review: Review) -> Legality:
 def _written(desk: Desk, event: Pressed, records: Sequence[Record]) -> None:
     desk.own[event.id] = (event.version, records[-1].seq)
     desk.written += 1
+
+
+def _is_renewed(found: Subject, desk: Desk, about: str) -> bool:
+    """Whether the policy was made anew since the screen was drawn; says so. Nobody decides about what they never saw.
+
+    The number of an action's last event does not tell: a new revision can have the same action with other contents.
+    """
+    if desk.drawn in ("", found.digest):
+        return False
+    desk.notices.say(about, "error", partial(text, "policy_renewed"))
+    return True
 
 
 def _newer(review: Review, desk: Desk, event: Pressed) -> Sequence[Record]:

@@ -57,6 +57,8 @@ class Desk:
     """Of the component: what it says about one policy is never taken for another."""
     acknowledged: int = 0
     """Number of the last event that was taken."""
+    drawn: str = ""
+    """Digest of the policy that was drawn last, to its end: what a key or a form on the screen is about."""
     go: tuple[int, str] = (0, "")
     """How often the selection was sent somewhere, and where last."""
     jump: tuple[str | None, str] | None = None

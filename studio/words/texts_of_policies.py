@@ -187,6 +187,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "form_what_instead": {"en": "What instead"},
     "form_why_allowed": {"en": "Why it may stand"},
     "person_needed": {"en": "Say who you are first: at the left, below the screens."},
+    "policy_renewed": {
+        "en": "The policy was made anew since you looked. Nothing of yours was written, and your text is kept. Look at "
+        "it as it stands now, and decide again if you still mean it."
+    },
     "progress_blocking": {"en": "{count} {count:action still blocks|actions still block} signing."},
     "progress_approved": {
         "en": "Every action is approved. Its model or spec is not here to see whether it can be built."

@@ -137,6 +137,30 @@ def test_ones_own_quick_second_key_is_no_conflict(windows):
     assert review_of(subject(workspace / PATH)).state.action(action).word == "pending"  # and undone
 
 
+def test_nobody_decides_about_a_revision_that_they_have_not_seen(windows):
+    """A policy made anew in the same place: the number of an action's last event is the same in both revisions."""
+    workspace, ada, _ = windows
+    action, other = sorted(ada.seen)[:2]
+
+    def refused():
+        (alert,) = ada.page.error
+        assert alert.value.replace("\\", "") == text("policy_renewed")
+        assert not written(workspace)
+
+    fitted(workspace, a8="medium")
+    ada.press("approve", action)
+    refused()
+    ada.press("comment", other)
+    ada.page.text_area(key=field_key("reason", other)).set_value("of the old one").run()
+    fitted(workspace, a7="medium")
+    ada.page.button(key="form_submit").click().run()
+    refused()
+    assert ada.page.text_area(key=field_key("reason", other)).value == "of the old one"
+    ada.page.button(key="form_submit").click().run()  # having seen it, they mean it still
+    ada.press("approve", action)
+    assert written(workspace) == [("ada", "commented", other, "of the old one"), ("ada", "approved", action, "")]
+
+
 def test_undo_of_what_changed_meanwhile_is_refused(windows):
     _, ada, ben = windows
     action = sorted(ada.seen)[0]
