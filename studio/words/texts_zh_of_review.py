@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TEXTS_ZH_OF_REVIEW: dict[str, str] = {
     # The three lines
-    "lines_again": "同我上次批准",
+    "lines_again": "沿用我上次的理由",
     "lines_again_hint": "填入尚空的各行：“{why}” · “{accuracy}” · “{fallback}”",
     "lines_again_none": "您尚未为此策略的批准写过理由：请先写一次这三行。",
     "alone_count": "{count} 个高风险或被要求复查的动作：须逐个批准，各写三行理由。",
@@ -42,10 +42,10 @@ TEXTS_ZH_OF_REVIEW: dict[str, str] = {
     "hint_withdraw": "撤回您的批准、否决和复查要求。覆盖和评论保留。",
     "key_search": "搜索",
     "hint_search": "按节点、类型或文字；按 Enter 开始。",
-    "key_write": "写入表单",
+    "key_write": "提交表单",
     "hint_write": "在表单的任何字段中均可。",
     "key_leave": "离开",
-    "hint_leave": "先离开字段，再关闭表单（内容会保留），或关闭此表。",
+    "hint_leave": "先离开字段，再收起表单（内容会保留），或关闭此表。",
     "key_help": "按键",
     "hint_help": "显示或隐藏此表。Tab 到下一个字段或按钮，Enter 按下它。",
     "form_undo_override": "恢复提出值",

@@ -6,7 +6,7 @@ TEXTS_ZH_OF_SIGNING: dict[str, str] = {
     "bundle_details": "验证了什么",
     "bundle_demo": "演示。在此工作室之外不被接受。",
     "bundle_refused": "不受信任，不会据此构建。",
-    "bundle_report": "打开其构建报告",
+    "bundle_report": "打开构建报告",
     "bundle_save": "下载",
     "bundle_trusted": "已签名，且在此受信任",
     "compile_again": "重新编译，或为其他目标平台编译",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import metainfer_core
 from hwdoc_ingest.fields import FIELDS
+from metainfer_core.memory.greedy import ORDERS
 from metainfer_core.spec.library import default_folder, entries
 from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.verify.report import Headline
@@ -37,6 +38,12 @@ def test_each_sentence_that_the_core_can_say_of_a_policy_is_translated() -> None
     assert len(said) > 150
     assert sorted(sentence for sentence in said - AFTER_A_LETTER if in_chinese(sentence) == sentence) == []
     assert in_chinese("The change log has no line for v1.0.0.") == "变更记录中没有 v1.0.0 的条目。"
+
+
+def test_each_way_to_plan_memory_that_the_report_names_is_translated() -> None:
+    planners = [*ORDERS, "hill climb"]
+    assert sorted(name for name in planners if in_chinese(name, is_part=True) == name) == []
+    assert in_chinese("hill climb", is_part=True) == "（爬山法规划）"
 
 
 def test_why_values_of_the_library_are_assumed_is_translated() -> None:
