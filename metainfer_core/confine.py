@@ -18,15 +18,23 @@ def confine(memory_bytes: int, cpu_seconds: int) -> None:
     It ends with the process that started it.
     """
     sys.addaudithook(_refuse_network)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes)
+    _limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 5)
+    _limit(resource.RLIMIT_CORE, 0, 0)
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # no orphan when the parent is killed
         # What is no Python code has no network either, where the system lets a process part from it.
         if libc.unshare(_CLONE_NEWNET) != 0:
             libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+
+
+def _limit(of: int, soft: int, hard: int) -> None:
+    """Sets a limit; a hard one that is lower, as a shell or a cluster sets it, stays, since nobody may raise it."""
+    _, most = resource.getrlimit(of)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(of, (soft, hard))
 
 
 def _refuse_network(event: str, _: object) -> None:
