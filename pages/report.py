@@ -56,7 +56,7 @@ def main() -> None:
         draw_picture("memory_map", f"memory_{number}", picture=memory_picture(arena), memory=arena.memory)
     if report.accuracy.layers:
         st.subheader(text("report_layers"))
-        st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380)
+        st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380, placeholder="–")
     draw("report_foot", report=report)
     with st.expander(text("report_verify"), icon=":material/verified:"):
         st.markdown(text("report_verify_how"))
