@@ -150,7 +150,9 @@ def first_fault(error: pydantic.ValidationError, source: str) -> dict[str, str]:
     fault = faults[0]
     place = ".".join(str(part) for part in fault["loc"]) or "the whole"
     more = f" ({len(faults) - 1} more faults follow.)" if len(faults) > 1 else ""
-    got = "" if fault["type"] == "missing" else f" Got {fault['input']!r}."[:200]
+    # A rule between fields names those that break it; all of the object behind its sentence would bury it.
+    is_between_fields = fault["type"] == "value_error" and isinstance(fault["input"], dict)
+    got = "" if fault["type"] == "missing" or is_between_fields else f" Got {fault['input']!r}."[:200]
     return {
         "what": f"{source}: {place} is not right.",
         "why": f"{fault['msg']}.{got}{more}",

@@ -24,8 +24,14 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def _whole_second_utc(text: str) -> str:
-    if datetime.strptime(text, TIME_FORMAT).strftime(TIME_FORMAT) != text:
-        raise ValueError("a time is written with two digits for each part, as in 2026-01-02T03:04:05Z")
+    try:
+        spelled = datetime.strptime(text, TIME_FORMAT).strftime(TIME_FORMAT)
+    except ValueError:
+        spelled = ""
+    if spelled != text:
+        raise ValueError(
+            "a time is a date and a time of day in UTC, with two digits for each part, as in 2026-01-02T03:04:05Z"
+        )
     return text
 
 

@@ -34,8 +34,9 @@ def people(*keys_by_person):
     ids=["same person twice", "one key of two people", "one key twice", "two accounts of one person"],
 )
 def test_nobody_and_no_key_counts_twice(plain, what):
-    with pytest.raises(InputError, match=f"{what}.*twice"):
+    with pytest.raises(InputError, match=f"{what}.*twice") as refusal:
         TrustFile.from_plain(plain, "trust.json")
+    assert "{" not in refusal.value.why  # the sentence alone, not the whole file behind it
 
 
 @pytest.mark.parametrize("quorum", [0, -1, 101])
@@ -76,8 +77,12 @@ def test_ids_that_could_look_alike_are_refused(name):
 )
 def test_times_have_one_spelling(time):
     key = plain_key(public_key("ada")) | {"valid_until": time}
-    with pytest.raises(InputError, match="valid_until"):
+    with pytest.raises(InputError, match="valid_until") as refusal:
         TrustFile.from_plain({"people": [{"id": "ada", "roles": [], "keys": [key]}]}, "trust.json")
+    assert refusal.value.why == (
+        "Value error, a time is a date and a time of day in UTC, with two digits for each part, as in "
+        f"2026-01-02T03:04:05Z. Got {time!r}."
+    )
 
 
 def test_key_counts_only_while_it_is_valid():
