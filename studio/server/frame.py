@@ -13,6 +13,7 @@ from studio.background.jobs import jobs
 from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
 from studio.session.grids import tab_leaves_grids
+from studio.session.kept_person import keep_person
 from studio.session.popovers import tab_enters_popovers
 from studio.session.server_gone import say_when_the_server_is_gone
 from studio.session.session import person, set_person
@@ -81,6 +82,7 @@ def frame() -> None:
     st.html(STYLE + upload_style())
     with st.sidebar:
         _running()
+        keep_person()
         _who()
         _where()
         _language()
@@ -126,9 +128,11 @@ def _running() -> None:
 
 def _who() -> None:
     name = person()
+    if st.session_state.get("person_shown") != name:
+        st.session_state["person_shown"] = st.session_state["person_given"] = name
     with st.popover(name or text("person_unknown"), icon=":material/person:", width="stretch"):
         st.caption(text("person_hint"))
-        given = st.text_input(text("person_label"), value=name, key="person_given")
+        given = st.text_input(text("person_label"), key="person_given")
         if given != name:
             try:
                 set_person(given)

@@ -8,6 +8,7 @@ from metainfer_core.errors import InputError
 from review_store.review.workspace import default_person, person_id
 
 PERSON = "person"
+CHOSEN = "person_chosen"
 
 
 def person() -> str:
@@ -23,3 +24,9 @@ def person() -> str:
 def set_person(text: str) -> None:
     """Says who sits there; raises InputError where this cannot be a person's id."""
     st.session_state[PERSON] = person_id(text)
+    st.session_state[CHOSEN] = True
+
+
+def is_chosen() -> bool:
+    """Whether somebody said so, here or before the window was loaded anew; else it is the machine's user."""
+    return CHOSEN in st.session_state

@@ -103,3 +103,23 @@ def test_the_page_says_that_the_studio_has_stopped_and_goes_on_when_it_is_back(s
     studio.start()
     expect(dialog).to_be_hidden()
     settled(page)
+
+
+def test_who_sits_there_stays_when_the_window_is_loaded_anew_and_is_nobody_elses(studio, page):
+    page.goto(f"{studio.address}/home")
+    page.get_by_test_id("stSidebar").get_by_role("button", name="ada").click()
+    named = page.get_by_test_id("stPopoverBody").get_by_role("textbox")
+    named.fill("ben")
+    named.press("Enter")
+    who = page.get_by_test_id("stSidebar").get_by_test_id("stPopover").first
+    expect(who).to_contain_text("ben")
+    settled(page)
+    page.reload()
+    expect(who).to_contain_text("ben")
+    settled(page)
+    who.get_by_role("button").click()
+    expect(named).to_have_value("ben")
+    other = page.context.new_page()
+    other.goto(f"{studio.address}/home")
+    settled(other)
+    expect(other.get_by_test_id("stSidebar").get_by_test_id("stPopover").first).to_contain_text("ada")
