@@ -33,16 +33,21 @@ function commit(field) {
 function writeForm(event, notYet) {
   const field = event.composedPath()[0]; // a button that has the focus is pressed by the browser itself
   const form = field.matches?.("textarea, input") ? field.closest('[class*="st-key-form_"]') : null;
-  const place = () => form?.isConnected && form.querySelector(".st-key-form_submit");
+  const key = [...(form?.classList ?? [])].find((each) => each.startsWith("st-key-form_"));
+  const place = () => key && document.querySelector(`.${CSS.escape(key)} .st-key-form_submit`); // looked up anew: it is redrawn
   if (!place()) return;
   setTimeout(() => place()?.querySelector("button").disabled ? sayNotYet(place, notYet) : place()?.querySelector("button").click());
 }
 
 function sayNotYet(place, words) {
+  let gone = 0;
   const look = () => {
-    const [now, button] = [place(), place() && place().querySelector("button")];
-    if (now && !button.disabled) button.focus();
-    if (!now || !button.disabled) return stop();
+    const now = place();
+    const button = now?.querySelector("button");
+    if (!button) return ++gone > GONE_LOOKS && stop(); // it was closed; a redraw is shorter
+    gone = 0;
+    if (!button.disabled) button.focus();
+    if (!button.disabled) return stop();
     if (now.dataset.notYet === words) return;
     now.dataset.notYet = words;
     now.setAttribute("role", "status");

@@ -2,6 +2,7 @@
 // with a key, it takes the cursor, so that the next Tab is in it; Escape gives the cursor back.
 const POPOVER = '[data-testid="stPopover"] button';
 const POPOVER_BODY = '[data-testid="stPopoverBody"]';
+const FOCUSABLE = "button, input, textarea, select, a[href], [tabindex='0']";
 const POPOVER_LOOKS = 50;
 
 if (!window.metaInferEntersPopovers) {
@@ -24,7 +25,8 @@ function openPopover(buttons) {
 function enterPopover(button, looks) {
   const body = document.querySelector(POPOVER_BODY);
   if (document.activeElement !== button || looks === 0) return; // it was closed, or the cursor is elsewhere by now
-  if (!body) return setTimeout(() => enterPopover(button, looks - 1), 20);
+  const isFilled = body?.querySelector(FOCUSABLE) || (body && looks === 1);
+  if (!isFilled) return setTimeout(() => enterPopover(button, looks - 1), 20); // a Tab in an empty one leaves the page
   body.tabIndex = -1;
   body.focus({ preventScroll: true });
 }

@@ -10,7 +10,7 @@ from npu_bench import STRUCTURE, adapted, chip, planned, same_bits
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.integer_operators import IntegerForm, integer_form
-from metainfer_core.actions.kinds.quantize import WIDE, Quantize
+from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.kinds.store_low_bit import StoreLowBit
 from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.rewiring import INTEGER, UNIT
@@ -283,9 +283,14 @@ def test_a_chain_of_29_layers_bit_for_bit(bits: int) -> None:
         model = adapted(text, spec(), weights=weights)
     else:
         model = adapted(text, spec(), ("fold_batch_norm", "fuse"), weights)
-        actions = list(Quantize(WIDE).propose(model, spec(), calibrated(model)))
+        actions = list(Quantize({"bit_width": 16, "symmetric": True}).propose(model, spec(), calibrated(model)))
         assert all(isinstance(action, Action) for action in actions)
-        model = rewritten(Quantize(WIDE), model, spec(), [one for one in actions if isinstance(one, Action)])
+        model = rewritten(
+            Quantize({"bit_width": 16, "symmetric": True}),
+            model,
+            spec(),
+            [one for one in actions if isinstance(one, Action)],
+        )
     staged, plan = planned(model, spec(), Asked(tiles={"c3": Tile(axis="rows", size=4)}, ahead=("c7", "c20")))
     computing = [one for one in staged.program.steps if one.unit == "npu" and one.kernel == f"conv2d_int{bits}"]
     assert len(computing) == layers + 2  # one of them in three tiles
