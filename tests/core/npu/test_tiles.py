@@ -283,7 +283,8 @@ def test_a_chain_of_29_layers_bit_for_bit(bits: int) -> None:
         model = adapted(text, spec(), weights=weights)
     else:
         model = adapted(text, spec(), ("fold_batch_norm", "fuse"), weights)
-        actions = list(Quantize({"bit_width": 16, "symmetric": True}).propose(model, spec(), calibrated(model)))
+        kind = Quantize({"bit_width": 16, "symmetric": True})
+        actions = list(kind.propose(model, spec(), calibrated(model)))
         assert all(isinstance(action, Action) for action in actions)
         model = rewritten(
             Quantize({"bit_width": 16, "symmetric": True}),
