@@ -96,7 +96,7 @@ def look_at_nothing(studio, page):
     assert not list(studio.workspace.glob("[!.]*"))
     for screen in ("", "manuals", "confirm", "specs", "model", "adapt", "review", "sign", "report"):
         page.goto(f"{studio.address}/{screen}")
-        expect(page.get_by_test_id("stMainBlockContainer").locator("a, button").first).to_be_visible()
+        expect(page.get_by_test_id("stMainBlockContainer").locator("a:visible, button:visible").first).to_be_visible()
     page.goto(studio.address)
     expect(page.get_by_role("button", name=text("home_sample_button"))).to_be_visible()
 
