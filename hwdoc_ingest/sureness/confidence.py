@@ -210,8 +210,7 @@ def _says_less(reading: _Reading, other: _Reading) -> bool:
         return False
     if not isinstance(value, int | float) or not isinstance(full, int | float):
         return False
-    digits = _digits(value)
-    return value != full and digits < _digits(full) and float(f"{full:.{digits - 1}e}") == value
+    return value != full and abs(value - full) < 0.03 * abs(full) and _digits(value) < _digits(full)
 
 
 def _digits(number: float) -> int:

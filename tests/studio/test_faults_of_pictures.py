@@ -41,7 +41,7 @@ def rom(page):
 
 
 def sram(page):
-    return 200 + 8 * page
+    return 200 + 16 * page
 
 
 def document():

@@ -287,6 +287,7 @@ def test_the_head_of_the_card_stays_in_view_with_the_field_that_one_types_into(s
     expect(page.get_by_label("bit width", exact=True)).to_be_focused()
     for seen in (head, page.get_by_label("bit width", exact=True)):
         expect(seen).to_be_in_viewport(ratio=1)
+    settled(page)  # the measured effect, when it comes, moves what stands below it
     page.get_by_label(text("form_reason")).focus()
     expect(page.get_by_label(text("form_reason"))).to_be_in_viewport(ratio=1)
     expect(head).to_be_in_viewport(ratio=1)
