@@ -1,7 +1,7 @@
 // The review's queue and its keys. What is done travels in `said.outbox` (outbox.js), so that no fast key is lost.
 const OPEN_A_FORM = ["approve_again", "tag", "override", "reject", "comment"];
 const OF_FIELDS = ["write", "leave"]; // keys that count where one types
-const SELECT_DELAY_MS = 40, LOOK_MS = 50, GONE_LOOKS = 40, TAIL = 14, HEAD_ROOM = 72;
+const SELECT_DELAY_MS = 40, LOOK_MS = 50, GONE_LOOKS = 40, HELD_LOOKS = 20, TAIL = 14, HEAD_ROOM = 72;
 const instances = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {

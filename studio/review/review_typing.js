@@ -40,14 +40,18 @@ function writeForm(event, notYet) {
 }
 
 function sayNotYet(place, words) {
-  let gone = 0;
+  let [gone, held] = [0, 0];
   const look = () => {
     const now = place();
     const button = now?.querySelector("button");
     if (!button) return ++gone > GONE_LOOKS && stop(); // it was closed; a redraw is shorter
     gone = 0;
-    if (!button.disabled) button.focus();
-    if (!button.disabled) return stop();
+    if (!button.disabled) {
+      delete now.dataset.notYet;
+      if (document.activeElement === button) return ++held > HELD_LOOKS && stop();
+      held = 0;
+      return button.focus(); // until it keeps the cursor: a redraw under way takes it once more
+    }
     if (now.dataset.notYet === words) return;
     now.dataset.notYet = words;
     now.setAttribute("role", "status");
