@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +38,6 @@ class Checkpoint:
     """How often the learning rate was halved."""
     restarted: int
     """The step at which the moments were zero last."""
-
-    def but(self, **changes: object) -> Checkpoint:
-        """The same with other numbers."""
-        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 def write_checkpoint(path: Path, task: str, state: Checkpoint) -> None:

@@ -185,7 +185,7 @@ def lineage(order: Order, changed: Changed, state: Checkpoint, measured: Measure
     ]  # fmt: skip
     actions = [TakenChange(id=line.id, params=line.params) for line in order.lines]
     return Lineage(
-        status=NEEDS_RETRAINING if measured is None else MEASURED,  # type: ignore[arg-type]
+        status=NEEDS_RETRAINING if measured is None else MEASURED,
         source=order.before.name,
         source_digest=order.before.digest,
         spec_digest=order.spec.values_digest,

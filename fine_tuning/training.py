@@ -7,7 +7,7 @@ if it were not there (straight-through estimator, Bengio et al. 2013).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,17 +133,17 @@ def _steps(
                 now[name] = (tensor - state.learning_rate * change).detach()
     parts = ({name: tensor.detach().numpy() for name, tensor in part.items()} for part in (now, first, second))
     trained, one, two = parts
-    return state.but(now=trained, first_moment=one, second_moment=two, step=state.step + count)
+    return replace(state, now=trained, first_moment=one, second_moment=two, step=state.step + count)
 
 
 def _looked(state: Checkpoint, loss: float, settings: Settings) -> Checkpoint:
     """The state after a look at the deciding samples: better, waiting, or back at the best with half the rate."""
     if loss < state.best_loss * BETTER:
-        return state.but(best=state.now, best_loss=loss, best_step=state.step, waited=0)
+        return replace(state, best=state.now, best_loss=loss, best_step=state.step, waited=0)
     if state.waited + 1 < PATIENCE:
-        return state.but(waited=state.waited + 1)
+        return replace(state, waited=state.waited + 1)
     zeros = {name: np.zeros_like(array) for name, array in state.best.items()}
-    return state.but(
+    return replace(state, 
         now=state.best, first_moment=zeros, second_moment=zeros,
         learning_rate=state.learning_rate / 2, waited=0, halved=state.halved + 1, restarted=state.step,
     )  # fmt: skip

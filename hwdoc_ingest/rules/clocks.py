@@ -234,8 +234,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
         at = clocks[0]
         most = re.search(r"\b(?:up to|max(?:imum)?\.?)\s*$", text[: at.start], re.IGNORECASE)
         instance = instances.clocked_core(tagged, at.start, at.end)
-        plain = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
-        yield replace(plain, value=None, max=at.values[0]) if most else plain
+        found = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
+        yield _at_most(found, at.values[0]) if most else found
     yield from _of_named_cores(tagged)
     other = _ACCELERATOR_LABEL.match(text)
     if other and len(clocks) == 1 and clocks[0].start > other.end():
@@ -261,9 +261,14 @@ def _of_named_cores(tagged: Tagged) -> Iterator[Found]:
         named = re.search(rf"(?<![\w-])({names})\s?[(:：@][^();:；]{{0,60}}$", before)
         if named and not _NOT_CORE.search(named.group()):
             most = _RUNS_AT.search(before)
-            at = {"max" if most and most["most"] else "value": amount.values[0]}
             span = named.start(), amount.end
-            yield Found("cpu.clock_hz", *span, instance=named[1], sureness=0.78, **at)  # type: ignore[arg-type]
+            found = Found("cpu.clock_hz", *span, amount.values[0], instance=named[1], sureness=0.78)
+            yield _at_most(found, amount.values[0]) if most and most["most"] else found
+
+
+def _at_most(found: Found, hertz: float) -> Found:
+    """The same with its clock as the highest one."""
+    return replace(found, value=None, max=hertz)
 
 
 def _own_oscillators(tagged: Tagged) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import onnx_ir as ir
 
@@ -11,8 +11,8 @@ from metainfer_core.values import JsonMap, Value
 
 RECORD = "metainfer.fine_tuning"
 """Key of the record in the ONNX model's metadata."""
-NEEDS_RETRAINING = "needs retraining"
-MEASURED = "measured after retraining"
+NEEDS_RETRAINING: Final = "needs retraining"
+MEASURED: Final = "measured after retraining"
 NOT_MEASURED = "This model's structure or weights were changed, and it was not measured since: it needs retraining."
 
 

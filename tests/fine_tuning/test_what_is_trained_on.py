@@ -1,5 +1,7 @@
 """Before any training: what may be made, what the data is parted into, rounding, the state of a stopped run."""
 
+from dataclasses import replace
+
 import numpy as np
 import onnx.parser
 import pytest
@@ -116,7 +118,8 @@ def test_training_sees_the_numbers_that_the_built_model_computes_with(params):
 def state(**changes):
     arrays = {"w": np.arange(6, dtype=np.float32).reshape(2, 3)}
     numbers = {"step": 75, "best_step": 50, "first_loss": 0.5, "best_loss": 0.25, "learning_rate": 5e-4}
-    return Checkpoint(arrays, arrays, arrays, arrays, **numbers, waited=1, halved=0, restarted=25).but(**changes)
+    whole = Checkpoint(arrays, arrays, arrays, arrays, **numbers, waited=1, halved=0, restarted=25)
+    return replace(whole, **changes)
 
 
 def test_a_stopped_run_is_read_back_and_another_ones_state_is_refused(tmp_path):
