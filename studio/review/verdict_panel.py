@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
 MOST_WAYS = 4
-"""Actions named in a refusal that a button leads to."""
+"""Buttons that lead to other actions, at one place."""
 MOST_YEARS = 100
 """How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
 
@@ -48,6 +48,10 @@ def draw_verdict(
     draw("verdict_state", state=action.word)
     _buttons(found, action, desk, person, following)  # each in its place, however much is to be said below
     draw_notice(desk.notices, action.id, "verdict")
+    left_behind = [
+        each.id for each in review.state.actions if each.id in desk.notices.refused() and each.id != action.id
+    ]
+    _ways_to(left_behind, "refused_elsewhere", desk)  # the keys have gone on from there by now
     draw("verdict", review=action, people=sorted(action.approvals), meaning=_meaning(action.word), person=person)
     _since(review, action, person)
     if action.id in desk.forms:
@@ -223,10 +227,15 @@ def _ways_to_named(review: Review, desk: Desk, action: ActionReview, why: str) -
     """Buttons that lead to the other actions that a refusal names, for they are to be overridden first."""
     words = {word.strip(".,:;()") for word in why.split()}
     named = [each.id for each in review.state.actions if each.id in words and each.id != action.id]
-    for number, action_id in enumerate(named[:MOST_WAYS]):
+    _ways_to(named, "buildable_open", desk)
+
+
+def _ways_to(actions: Sequence[str], words: str, desk: Desk) -> None:
+    """Buttons that lead to other actions."""
+    for number, action_id in enumerate(actions[:MOST_WAYS]):
         short = shortened(action_id)
         st.button(
-            text("buildable_open", action=plain_words(short)), key=f"named_{number}", type="tertiary",
+            text(words, action=plain_words(short)), key=f"{words}_{number}", type="tertiary",
             help=plain_words(action_id) if short != action_id else None, on_click=open_action, args=(desk, action_id),
         )  # fmt: skip
 

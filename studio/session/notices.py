@@ -48,6 +48,10 @@ class Notices:
         """What is said now."""
         return self._said.get(about)
 
+    def refused(self) -> tuple[str, ...]:
+        """The actions whose last deed was not written, the latest first."""
+        return tuple(each for each, notice in reversed(self._said.items()) if each != MANY and notice.how != "success")
+
     def close(self, about: str) -> None:
         """Somebody has read it."""
         self._said.pop(about, None)

@@ -187,6 +187,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "form_what_instead": {"en": "What instead"},
     "form_why_allowed": {"en": "Why it may stand"},
     "person_needed": {"en": "Say who you are first: at the left, below the screens."},
+    "refused_elsewhere": {"en": "Not written: {action}. See why"},
     "policy_renewed": {
         "en": "The policy was made anew since you looked. Nothing of yours was written, and your text is kept. Look at "
         "it as it stands now, and decide again if you still mean it."

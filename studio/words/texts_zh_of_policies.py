@@ -156,6 +156,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "form_what_instead": "改为什么",
     "form_why_allowed": "为何可以接受",
     "person_needed": "请先说明您是谁：左侧页面列表下方。",
+    "refused_elsewhere": "未写入：{action}。查看原因",
     "policy_renewed": "您查看之后，策略已重新生成。您的内容没有写入，文字已保留。请按现状查看；若仍坚持，请重新决定。",
     "progress_blocking": "还有 {count} 个动作阻碍签名。",
     "progress_approved": "全部动作均已批准。其模型或规格不在此处，无法检查能否构建。",

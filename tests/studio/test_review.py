@@ -289,7 +289,7 @@ def test_switching_off_and_its_undo_are_checked_as_other_overrides_are(review, t
     assert too_small in [each.value.replace("\\", "") for each in page.error]
     assert page.button(key="form_submit").disabled
     assert text("form_wait_illegal") in [each.value for each in page.caption]
-    (way,) = [each for each in page.button if each.key.startswith("named_")]
+    (way,) = [each for each in page.button if each.key.startswith("buildable_open_")]
     assert way.label.replace("\\", "") == text("buildable_open", action="place@conv_2")
     way.click().run()  # to what is to be overridden first
     assert page.query_params["action"] == "place@conv_2"
