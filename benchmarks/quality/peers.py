@@ -14,9 +14,11 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 Feed = dict[str, np.ndarray]
+OPTIONS = {"QDQDisableWeightAdjustForInt32Bias": True}
+"""For ONNX Runtime's quantizer, which stops with a ValueError on weights by channel without it."""
 
 
-class _Reader(CalibrationDataReader):
+class Reader(CalibrationDataReader):
     def __init__(self, feeds: Sequence[Feed]) -> None:
         self._left = iter(feeds)
 
@@ -35,14 +37,12 @@ def by_onnxruntime(model: Path, feeds: Sequence[Feed], folder: Path) -> onnx.Mod
         quantize_static(
             str(prepared),
             str(quantized),
-            _Reader(feeds),
+            Reader(feeds),
             quant_format=QuantFormat.QDQ,
             per_channel=per_channel,
             activation_type=QuantType.QInt8,
             weight_type=QuantType.QInt8,
-            extra_options={
-                "QDQDisableWeightAdjustForInt32Bias": True
-            },  # it stops with a ValueError on weights by channel
+            extra_options=OPTIONS,
         )
         if _runs(quantized, feeds[0]):
             break
