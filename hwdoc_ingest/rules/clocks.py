@@ -150,7 +150,8 @@ RULES: tuple[QuantityRule, ...] = (
         instance=instances.label_of_row,
         forbids=words(
             r"\bRC|(?:internal|on-?chip|free[- ]running)(?! crystal)(?! \w+ (?:frequency|clock|PLL))[^.;,]{0,36}\bosc"
-            r"|\b[HML]OCO\b|ring osc|RTC|tuning fork|±|ppm"
+            r"(?!\w*\b[^.;,]{0,30}\bexternal crystals?\b)"
+            r"|\b(?:[HML]OCO|FRC|LPRC|[FS]IRC)\b|ring osc|RTC|tuning fork|±|ppm"
             r"|capacit|\bbelow\b|\babove\b|[<>]"
         ),
         sureness=0.88,
@@ -162,6 +163,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1e4,
         high=1e9,
         gap_words=3,
+        forbids=words(r"\binternal reference"),
         sureness=0.75,
     ),
     QuantityRule(
@@ -190,9 +192,9 @@ RULES: tuple[QuantityRule, ...] = (
 _RC = re.compile(r"\bRC\b(?: (?:oscillators?|clocks?))?", re.IGNORECASE)
 _OWN_OSCILLATOR = re.compile(
     r"\bRC\b(?![\w/-]* (?:filter|network|delay|circuit|snubber|combination|component))"
-    r"|\b(?-i:(?:HSI|LSI|MSI|FRO|FIRC|SIRC|IRC|[HML]OCO|LPRC)\d{0,3}M?)\b"
+    r"|\b(?-i:(?:HSI|LSI|MSI|FRO|FRC|FIRC|SIRC|IRC|[HML]OCO|LPRC)\d{0,3}M?)\b"
     r"|\b(?:internal|on-?chip|built-?in|embedded|factory[- ](?:trimmed|calibrated))(?: [\w.-]+){0,6}?"
-    r" (?:oscillators?\b|(?:fast|slow) clock\b)",
+    r" (?:oscillators?\b|(?:fast|slow|reference) clock\b)",
     re.IGNORECASE,
 )
 """What swings without a crystal: `internal 16 MHz RC`, `HSI`, `on-chip oscillator`."""
@@ -212,7 +214,8 @@ _NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
 
 _TO_NUMBER = re.compile(
     r"(?: oscillators?| clocks?| frequency|\)|\s?\()*\s*(?:[:=,(]|\bis an?\b|\bis\b|\bof\b|\bat\b|\bwith an?\b|\bwith\b"
-    r"|\bruns at\b|\b(?:about|approximately|typically|nominal(?:ly)?)\b|\s|-)*",
+    r"|\bruns at\b|\b(?:about|around|approximately|typically|nominal(?:ly)?)\b|\bhas a (?:nominal )?frequency of\b"
+    r"|,? which\b|\b(?:provides|generates|delivers|supplies|operates at|running at)\b|\ban?\b|\s|-)*",
     re.IGNORECASE,
 )
 _TO_NAME = re.compile(r"\s*(?:[-\w/%±.]+\s+){0,4}?", re.IGNORECASE)

@@ -23,8 +23,25 @@ _MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?)\s*(?:frequency|clock|speed|of|:
 _BESIDE_SPEED = re.compile(r"\s*(?:[/,;(]|and|with|at)\s*(?:up to )?[\d.,]+ ?(?:DMIPS|CoreMark)\b", re.IGNORECASE)
 """After a frequency: what a core does at it."""
 _OPERATION = words(
-    r"\W*(?:operating (?:conditions?|voltage|range|characteristics)|(?:power )?supply|supply voltage)\W*$"
+    r"\W*(?:operating (?:conditions?|voltages?|range|characteristics)|(?:power )?supply|supply voltages?)\W*$"
 )
+_RANGE_LABEL = words(r"\W*(?:(?:supply |operating )?voltage(?: range)?\s*:)?\W*")
+_FROM_REST = words(r"\b(?:DC|0 ?(?:[MG]?Hz)?) ?(?:to|[-–~]) ?(?=[\d.]+ ?[MG]Hz)")
+"""A clock that may stand still: `DC to 80 MHz`, `0 - 16 MHz`."""
+_SPEED = words(r"\bspeed|\bfrequency\b|\bclock\b|\boperating (?:conditions?|range)|\boperation\b")
+_AT_SUPPLY = words(r"\s*(?:@|at\b|when\b)\s*[\d.]+ ?(?:V\b|[-–~])")
+"""A speed grade: the clock is what that supply allows."""
+_ABOUT_CHIP = words(r"\b(?:summary|features?|description|overview|introduction|highlights|general|product)\b(?!.*> .)")
+_DOES_AT = words(r"\bMIPS\b[^.;,|]{0,24}\bat $")
+"""What a core does at a clock: `Up to 20 MIPS throughput at`."""
+_CHIP_RUNS = re.compile(
+    r"^\W*(?:it|they|(?:the|these|this) (?:(?!bus|interface|bridge|timer|memory|radio|[A-Z]{3,4}\b)[\w/-]+ ){0,2}?"
+    r"(?:devices?|chips?|MCUs?|microcontrollers?|SoCs?|products?|family|series|parts?))"
+    r" (?:can |may )?(?:runs?|operates?|works?|are clocked|is clocked)(?: at| with| up to| a| an| the| maximum"
+    r"| frequency| clock| speed| speeds| frequencies| of)* ?$",
+    re.IGNORECASE,
+)
+"""`They operate at a frequency of up to`: what is spoken of is the chip."""
 _GPU = words(r"\bGPU\b|graphics|Mali|PowerVR|Adreno")
 _NPU = words(r"\bNPU\b|\bKPU\b|\bBPU\b|\bTPU\b|\bneural")
 _NO_CORE = words(
@@ -38,6 +55,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if tagged.statement.is_row:
         return
     yield from _supply(tagged)
+    yield from _of_the_chip(tagged)
     clocks = [a for a in tagged.amounts if a.dimension == "frequency" and a.form == "single"]
     if len(clocks) != 1 or not 1e6 <= clocks[0].values[0] <= 6e9:
         return
@@ -64,10 +82,30 @@ def _supply(tagged: Tagged) -> Iterator[Found]:
     first = tagged.amounts[0] if tagged.amounts else None
     if first is None or first.dimension != "voltage" or first.form != "range" or not _OPERATION.match(tagged.parent):
         return
-    alone = not re.search(r"\w", tagged.text[: first.start]) and re.match(r"\s*(?:,|;|$)", tagged.text[first.end :])
+    alone = _RANGE_LABEL.fullmatch(tagged.text[: first.start]) and re.match(r"\s*(?:,|;|$)", tagged.text[first.end :])
     if alone and first.values[0] >= 0.4 and first.values[1] <= 60:
         low, high = first.values
         yield Found("power.supply_v", first.start, first.end, min=low, max=high, sureness=0.72)
+
+
+def _of_the_chip(tagged: Tagged) -> Iterator[Found]:
+    """The highest clock of the chip where no core is named: from rest on, of what it does, or of a sentence on it."""
+    text = tagged.text
+    if tagged.describes_register or _NO_CORE.search(tagged.parent):
+        return
+    for amount in tagged.amounts:
+        if amount.dimension != "frequency" or not 1e6 <= amount.values[-1] <= 6e9:
+            continue
+        before, most = text[: amount.start], amount.values[-1]
+        rest = _FROM_REST.search(text, max(0, amount.start - 12), amount.end)
+        near = text[max(0, amount.start - 40) : amount.end + 24]
+        if rest and rest.end() <= amount.end and not _NO_CORE.search(near) and not _AT_SUPPLY.match(text, amount.end):
+            if _SPEED.search(f"{near} {tagged.parent}"):
+                yield Found("cpu.clock_hz", amount.start, amount.end, max=most, sureness=0.75)
+        elif amount.form == "single" and _DOES_AT.search(before):
+            yield Found("cpu.clock_hz", amount.start, amount.end, max=most, sureness=0.75)
+        elif amount.form == "single" and _CHIP_RUNS.match(before) and _ABOUT_CHIP.search(tagged.path_text):
+            yield _clock(tagged, "cpu.clock_hz", amount, 0.72)
 
 
 def _clock(tagged: Tagged, field: str, clock: Amount, sureness: float) -> Found:

@@ -98,7 +98,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"\b(?:core |power |DC )*supply voltage\b|\bvoltage (?:for|applied)\b[\w ]*|"
             r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
             r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\bcore voltage\b"
-            r"|\boperating voltage(?: range)?\b|\boperating range(?= of)"
+            r"|\boperating voltages?(?: range)?\b|\boperating range(?= of)"
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
             r"|\b(?:powered|operat\w+|runs?|works?) (?:from|off|by)(?: an?)?(?: single)?\b"
             r"|\bsupply (?:voltage )?range\b|^power(?: requirements?)?$|电源电压|供电电压|supply for"

@@ -87,6 +87,8 @@ _COUNTED = re.compile(r"\d $")
 """Before a word that tells of what kind the counted things are: `32 dual entries`."""
 _VARIANT = re.compile(r"^\s*\((?=[^()]*\d)(?=[^()]*[A-Za-z])[^()]{1,20}\)")
 """A part's number or a speed in parentheses after a value."""
+_ACCURACY = re.compile(r"oscillat|\bRC\b|\bclock|crystal|\btrim|\baccura", re.IGNORECASE)
+"""Between a frequency and a percentage: how true a clock is, which is no range that it runs in."""
 _TOLERANCE = re.compile(r"^\s*(?:±|\+/?-|\+\s?/\s?-)?\s*$")
 
 
@@ -197,6 +199,8 @@ def _group(text: str, tokens: list[_Token], at: int) -> tuple[list[_Token], Form
             break
         signed_start = text[following.start] in "±"
         if form == "single" and (signed_start or _is_tolerance(between)) and len(group) == 1:
+            if _ACCURACY.search(between):
+                break
             if following.unit or signed_start:
                 return [*group, following], "tolerance"
             break

@@ -41,7 +41,8 @@ class Tagger(Protocol):
 
 
 _BOUND = re.compile(
-    r"(?P<max>\bup\s?to\b|\bmaximum(?: of)?\b|\bmax\b\.?|\bat most\b|\bless than\b|\bno more than\b|\bbelow\b"
+    r"(?P<max>\bDC (?:to|[-–])(?=\s?\d)|\bup\s?to\b|\bmaximum(?: of)?\b"
+    r"|\bmax\b\.?|\bat most\b|\bless than\b|\bno more than\b|\bbelow\b"
     r"|\bnot exceed\b|最大|最高|高达|不超过|≤)"
     r"|(?P<min>\bminimum(?: of)?\b|\bmin\b\.?|\bat least\b|\bover\b(?=\s+\d)|\bmore than\b|\bin excess of\b"
     r"|最小|最低|至少|≥)"
