@@ -37,12 +37,23 @@ _OF_CHANNELS = re.compile(
 )
 """`Two 8-channel DMA controllers`: how many there are, and what each has."""
 
+_SO_MANY = re.compile(
+    r"\b(two|three|four|five|six|[2-8]) (?!\d)(?:(?!channels?|streams?|requests?|each|with\b)[A-Za-z][\w-]*,? ){0,4}?"
+    r"(?:e?DMAs|DMA controllers|DMA units|DMA engines)\b",
+    re.IGNORECASE,
+)
+"""`two general-purpose dual-port DMAs`."""
+_GROUPS = re.compile(
+    r"\b(one|two|three|four|\d) (?:groups?|sets?|units?) of (\d{1,2})[- ](?:channels?|ch|streams?)\b[^.;]{0,30}\bDMA",
+    re.IGNORECASE,
+)
+"""`2 groups of 6-channel general-purpose DMA controllers`."""
 _TIMES = re.compile(r"^\W*([1-8]) ?[x×] (?:\w+ )?G?P?DMA\w*\b(?! channels?| requests?)", re.IGNORECASE)
 """`2 x DMA with 8 channels`."""
 
 _EACH_HAS = re.compile(
-    r"\b(\w*DMA\w*\d)(?:\s*(?:,|and|&|/)\s*(?:and )?(\w*DMA\w*\d))?,?\s+(?:each |both )?(?:has|have|with)\s+(\d{1,3})"
-    r"(?=\s*(?:channels?\b|[,;)]|and\b|$))",
+    r"\b(\w*DMA\w*-?\d)(?:\s*(?:,|and|&|/)\s*(?:and )?(\w*DMA\w*-?\d))?,?\s+(?:each |both )?"
+    r"(?:has|have|with)\s+(\d{1,3})(?=\s*(?:channels?\b|[,;)]|and\b|$))",
     re.IGNORECASE,
 )
 """`DMA0 and DMA2 each have 8 channels, DMA1 has 4`."""
@@ -58,7 +69,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         instance=instances.controller,
-        not_beside=words(r"\0\s*channels? (?:may be |can be |are )?(?:active|at once)"),
+        not_beside=words(r"\0\s*channels? (?:may be |can be |are )?(?:active|at once)|\0\s*channel per\b"),
         forbids=words(
             _OTHER.pattern + r"|at the same time|\bFIFO\b|per channel|transfer size|linked (?:to|items?)|more than one"
             r"|\bevents?\b[^.;]{0,40}\b(?:any|each|every|all|which)\b|\binterrupts from\b"
@@ -121,7 +132,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         lists=True,
         sureness=0.75,
-        forbids=words(r"programmable|bytes|bus cycles|\bset(?:s|ting)?\b"),
+        forbids=words(r"programmable(?! burst)|bytes|bus cycles|\bset(?:s|ting)?\b"),
     ),
     QuantityRule(
         "dma.max_burst_beats",
@@ -184,6 +195,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|longest) (?:DMA |block |single )?(?:transfer|block)(?: size| length)?\b"
             r"|\btransfer (?:size|length) limit\b|"
             r"\bper (?:transfer|descriptor)\b"
+            r"|(?:data )?transfers? in (?:a|one) single (?:block )?transfer\b"
             r"|\bsingle (?:DMA |block )?transfers?"
             r"(?= (?:of |is |are |can |may |be |limited to )*(?:at most|up to|no more))"
             r"|\bdescriptors? (?:can |may )?(?:moves?|describes?|transfers?|covers?)"
@@ -261,7 +273,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for has in _EACH_HAS.finditer(text) if re.search(r"\bchannels?\b", text) else ():
         for name in filter(None, has.groups()[:2]):
             yield Found("dma.channels", *has.span(), float(has[3]), instance=name, sureness=0.82)
-    each = _OF_CHANNELS.search(text)
+    each = _OF_CHANNELS.search(text) or _GROUPS.search(text)
+    many = None if each or times else _SO_MANY.search(text)
+    if many and not _OTHER.search(many.group()):
+        count = float(NUMBER_WORDS.get(many[1].lower()) or many[1])
+        yield Found("dma.controllers", *many.span(), count, sureness=0.78)
     if each:
         counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]
         yield Found("dma.controllers", each.start(), each.end(), counts[0], sureness=0.82)

@@ -20,10 +20,10 @@ BOUND_WORD = re.compile(r"\b(?:min|max|typ|nom)(?:imum|ical|inal)?\b", re.IGNORE
 """What is beside a value with one of these is another bound of it, no condition."""
 IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b(?!RV\d\d)[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
-CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*\b", re.IGNORECASE)
+CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*(?:-\d)?\b", re.IGNORECASE)
 AT_CONDITION = re.compile(
     r"^\s?(?:[A-Za-z]+\s)?(per [a-z]\w*|(?:in )?total)\b|^\W{0,2}(?:@|at|when)\s*([-\d.]+\s?(?:MHz|GHz|V|°C))"
-    r"|^[^,;()]{0,28}\(\s*((?:@\s*)?[^()]{1,24})\)",
+    r"|^(?!\s*(?:and|or|plus|with)\b)[^,;()]{0,28}\(\s*((?:@\s*)?[^()]{1,24})\)",
     re.IGNORECASE,
 )
 
@@ -234,7 +234,21 @@ def controller(tagged: Tagged, start: int, end: int) -> str | None:
     plain = beside and re.fullmatch(r"DMAC?", beside[1], re.IGNORECASE)
     if beside and not plain:
         return beside[1]
-    before = list(CONTROLLER.finditer(tagged.text[: start + 1])) or list(CONTROLLER.finditer(tagged.text))
+    owner = re.match(
+        rf"[\s-]*(?:channels?|streams?)\s+(?:for|of|in|on|are (?:for|in))\s+(?:the )?({CONTROLLER.pattern})",
+        tagged.text[end:],
+        re.IGNORECASE,
+    )
+    if owner and not re.fullmatch(r"DMAC?", owner[1], re.IGNORECASE):
+        return owner[1]
+    before = list(CONTROLLER.finditer(tagged.text[: start + 1]))
+    of_each = re.match(r"[\s-]*(?:channels?|streams?) each\b", tagged.text[end:], re.IGNORECASE)
+    if of_each and len({m.group().lower() for m in before} - {"dma", "dmac", "dmas"}) > 1:
+        return None
+    if not before:
+        before = list(CONTROLLER.finditer(tagged.text))
+        if len({m.group().lower() for m in before} - {"dma", "dmac"}) > 1:
+            return None  # it belongs to all of those that are told of after it
     named = [m.group() for m in before if m.group().lower() != "dma"]
     if named and not plain:
         return named[-1]

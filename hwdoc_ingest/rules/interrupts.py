@@ -30,19 +30,41 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "interrupts.external_count",
         "count",
-        words(r"\bexternal interrupts?(?: sources?| lines?| inputs?)?\b|外部中断"),
+        words(r"\bexternal interrupts?(?: sources?| lines?| inputs?| pins?)?\b|外部中断"),
         low=1,
         high=4096,
         gap_words=0,
         after=False,
         sureness=0.82,
-        forbids=words(r"\bpins?\b|GPIO"),
+        forbids=words(
+            r"\bpins? (?:can|may|are|is|has|have|of|per)\b|\bper pin|\bGPIO (?:pins? )?(?:interrupt|can|may)"
+        ),
+    ),
+    QuantityRule(
+        "interrupts.external_count",
+        "count",
+        words(r"\bexternal interrupts?\s*[:=]"),
+        low=2,
+        high=4096,
+        gap_words=0,
+        before=False,
+        sureness=0.78,
+    ),
+    QuantityRule(
+        "interrupts.count",
+        "count",
+        words(r"\b(?:peripheral|maskable)(?: function)? interrupts?(?: sources?| channels?)?\s*[:=]"),
+        low=2,
+        high=4096,
+        gap_words=0,
+        before=False,
+        sureness=0.78,
     ),
     QuantityRule(
         "interrupts.count",
         "count",
         words(
-            r"\bperipheral interrupt sources\b|\binterrupt sources\b|中断源|\binterrupts\b"
+            r"\bperipheral interrupt sources\b|\bperipheral interrupts\b|\binterrupt sources\b|中断源|\binterrupts\b"
             r"|\b(?:maskable )?interrupt (?:channels|lines|inputs|requests)\b"
         ),
         low=2,
@@ -70,7 +92,8 @@ RULES: tuple[QuantityRule, ...] = (
         "count",
         words(
             r"\b(?:programmable |configurable |selectable |user-selectable |different |interrupt )*"
-            r"priorit(?:y levels?|ies)\b|\blevels of (?:\w+ )?priority\b|-levels? priority\b|优先级"
+            r"priorit(?:y levels?|ies)\b"
+            r"|\blevels (?:[a-z]+ ){0,2}(?:of|for) (?:the )?(?:order of )?(?:\w+ )?priority\b|-levels? priority\b|优先级"
         ),
         low=2,
         high=1024,

@@ -128,8 +128,8 @@ RULES: tuple[QuantityRule, ...] = (
         "memory.flash.size_bytes",
         "bytes",
         words(
-            r"\b(?:on-?chip |embedded |internal |program |user |main |code |data |dual-bank "
-            r"|integrated )*flash(?: memory)?\b"
+            r"\b(?:on-?chip |embedded |internal |program |user |main |code |dual-bank "
+            r"|integrated )*(?<!data )(?<!data-)flash(?: memory)?\b"
         ),
         low=1024,
         high=1 << 28,
@@ -137,10 +137,10 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(
             r"external|off-chip|N(?:OR|AND)|interface|\bcontroller|\bQ?SPI\b|serial|eMMC|support|XIP|boot|card"
             r"|mapped|sector|page\b"
-            r"|block|erase|cache|SiP|in-package|protect|bank of|each"
+            r"|block|erase|flash caches?|caches? (?:of|for|lines?|hits?|miss)|SiP|in-package|protect|bank of|each"
         ),
-        forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register"),
-        not_beside=OF_ANOTHER,
+        forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register|\bdata flash"),
+        not_beside=words(OF_ANOTHER.pattern + r"|\0[\s-]*(?:of\s+)?data[- ]flash"),
         sureness=0.8,
     ),
     QuantityRule(

@@ -28,6 +28,46 @@ SAID = [
     ("Voltage range: 1.65 to 3.6 V", "Operating characteristics", one("power.supply_v", between(1.65, 3.6))),
     ("Flash write voltage range: 1.65 to 3.6 V", "Operating characteristics", set()),
     ("2.0 - 5.5V", "Operating Voltages", one("power.supply_v", between(2.0, 5.5))),
+    # DMA: how many controllers, channels of each, and of all together
+    (
+        "14 independently configurable channels: 8 channels for DMA1 and 6 channels for DMA2",
+        "DMA",
+        one("dma.channels", 14) | one("dma.channels", 8, "DMA1") | one("dma.channels", 6, "DMA2"),
+    ),
+    (
+        "The chip has two general-purpose dual-port DMAs (DMA1 and DMA2) with 6 streams each.",
+        "DMA",
+        one("dma.controllers", 2) | one("dma.channels", 6),
+    ),
+    (
+        "3 groups of 6-channel general-purpose DMA controllers",
+        "",
+        one("dma.controllers", 3) | one("dma.channels", 6),
+    ),
+    (
+        "There are two DMA controllers: DMA-0 with 24 channels, and DMA-1 with 4 channels.",
+        "",
+        one("dma.controllers", 2) | one("dma.channels", 24, "DMA-0") | one("dma.channels", 4, "DMA-1"),
+    ),
+    ("One channel per direction of a peripheral: 18 channels", "DMA", one("dma.channels", 18, "DMA")),
+    ("Programmable burst length up to 8", "DMA", one("dma.max_burst_beats", up_to(8))),
+    # Interrupts
+    ("Up to 19 external interrupt pins available.", "", one("interrupts.external_count", up_to(19))),
+    (
+        "Peripheral function interrupts: 190 sources; external interrupts: 12 (pins IRQ0 to IRQ11)",
+        "Interrupt controller",
+        one("interrupts.count", 190) | one("interrupts.external_count", 12),
+    ),
+    ("8 levels specifiable for the order of priority", "Interrupt", one("interrupts.priority_levels", 8)),
+    ("38 peripheral interrupts", "", one("interrupts.count", 38)),
+    # Flash: what is beside it is not part of it, and data flash is no program memory
+    ("2 MB flash memory with cache", "Memory", one("memory.flash.size_bytes", 2 * MB)),
+    (
+        "768 KB on-chip Flash Memory with 8 KB instruction cache",
+        "Memory",
+        one("memory.flash.size_bytes", 768 * KB) | one("cpu.l1i_cache.size_bytes", 8 * KB),
+    ),
+    ("16 Kbytes, rewritten up to 100,000 times", "On-chip data flash memory", set()),
 ]
 
 
