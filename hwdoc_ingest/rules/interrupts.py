@@ -93,7 +93,8 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:programmable |configurable |selectable |user-selectable |different |interrupt )*"
             r"priorit(?:y levels?|ies)\b"
-            r"|\blevels (?:[a-z]+ ){0,2}(?:of|for) (?:the )?(?:order of )?(?:\w+ )?priority\b|-levels? priority\b|优先级"
+            r"|\blevels (?:[a-z]+ ){0,2}(?:of|for) (?:the )?(?:order of )?(?:\w+ )?priority\b"
+            r"|-levels? priority\b|优先级"
         ),
         low=2,
         high=1024,
