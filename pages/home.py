@@ -15,10 +15,12 @@ from studio.home.stations import Row, rows
 from studio.manuals.uploads import take_in_spec
 from studio.server.frame import is_page
 from studio.server.lost import LOST
+from studio.session.given_files import given_files
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
 SHOWN_ROWS = 25
+SPEC_LIMIT_MEGABYTES = 4
 ICONS = {
     "done": ":material/check_circle:",
     "next": ":material/adjust:",
@@ -80,7 +82,7 @@ def _start_points() -> None:
 
 def _bring_spec() -> None:
     with st.popover(text("start_spec"), icon=":material/upload_file:", type="tertiary"):
-        given = st.file_uploader(text("spec_upload"), type=["yaml", "yml"], key="spec_file", max_upload_size=4)
+        given = given_files(text("spec_upload"), "spec_file", SPEC_LIMIT_MEGABYTES, ("yaml", "yml"))
         if given and st.button(text("spec_keep"), key="keep_spec", type="primary"):
             try:
                 path = take_in_spec(given.name, given.getvalue())

@@ -25,6 +25,7 @@ from studio.manuals.uploads import (
     take_in,
 )
 from studio.server.frame import is_page
+from studio.session.given_files import given_files
 from studio.session.session import person
 from studio.words.markup import next_step
 from studio.words.plain_words import error_words, plain_words
@@ -55,14 +56,10 @@ def _give(manuals: list[WorkspaceFile], drafts: list[WorkspaceFile]) -> None:
     with st.container(border=True):
         left, right = st.columns(2, gap="large")
         with left:
-            uploaded = st.file_uploader(
-                text("manuals_upload"),
-                type=OFFERED,
-                accept_multiple_files=True,
-                max_upload_size=UPLOAD_LIMIT_MEGABYTES,
-                key=f"uploads-{st.session_state.get('batch', 0)}",
-                help=text("manuals_upload_help"),
-            )
+            uploaded = given_files(
+                text("manuals_upload"), f"uploads-{st.session_state.get('batch', 0)}", UPLOAD_LIMIT_MEGABYTES, ENDINGS,
+                OFFERED, many=True, help_text=text("manuals_upload_help"),
+            )  # fmt: skip
         with right:
             box = f"chosen-{st.session_state.get('batch', 0)}"
             _preselect(box, unread_manuals(manuals, drafts), bool(uploaded))
@@ -75,9 +72,7 @@ def _give(manuals: list[WorkspaceFile], drafts: list[WorkspaceFile]) -> None:
                 disabled=not manuals,
             )
         names = [file.name for file in uploaded] + [file.name for file in chosen]
-        chip = st.text_input(
-            text("manuals_chip"), value=chip_from_name(names[0]) if names else "", max_chars=60, key=f"chip-{names[:1]}"
-        )
+        chip = _chip(chip_from_name(names[0]) if names else "")
         with st.container(horizontal=True, vertical_alignment="center"):
             pressed = st.button(
                 text("manuals_read"), type="primary", icon=":material/play_arrow:", disabled=not names, key="read"
@@ -98,7 +93,16 @@ def _give(manuals: list[WorkspaceFile], drafts: list[WorkspaceFile]) -> None:
                         discard(path)
             else:
                 st.session_state["batch"] = st.session_state.get("batch", 0) + 1  # the boxes are empty again
+                st.session_state["chip_guessed"] = chip
                 st.rerun()
+
+
+def _chip(guess: str) -> str:
+    """The chip's name: one field for good, which follows the first document until somebody types in it."""
+    if "chip" not in st.session_state or st.session_state["chip"] == st.session_state.get("chip_guessed"):
+        st.session_state["chip"] = guess
+    st.session_state["chip_guessed"] = guess
+    return st.text_input(text("manuals_chip"), max_chars=60, key="chip")
 
 
 def _preselect(key: str, unread: list[WorkspaceFile], is_uploading: bool) -> None:

@@ -16,7 +16,7 @@ from studio.files.policies import SpecChoice
 from studio.files.sample_shapes import suggested_shapes
 from studio.files.workspace import Kind, files_of, folder_for, workspace_folder
 from studio.graph.graph_tab import draw_graph_tab
-from studio.manuals.uploads import keep_upload
+from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES, keep_upload
 from studio.model.graph_drawing import readers_of
 from studio.model.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
 from studio.model.neighbours import draw_neighbourhood
@@ -26,6 +26,7 @@ from studio.model.roofline_chart import roofline_chart, roofs
 from studio.pictures.pictures_tab import draw_pictures_tab
 from studio.session.address import text_from_address, text_to_address
 from studio.session.choices import choose_file, choose_spec, short_reference
+from studio.session.given_files import given_files
 from studio.session.session import person
 from studio.words.core_words import core_term
 from studio.words.markup import draw, draw_style, next_step
@@ -91,7 +92,7 @@ def main() -> None:
 
 def _upload() -> None:
     with st.popover(text("model_bring"), icon=":material/upload:", width="stretch"):
-        given = st.file_uploader(text("model_upload"), type=list(FOLDERS), accept_multiple_files=True, key="models")
+        given = given_files(text("model_upload"), "models", UPLOAD_LIMIT_MEGABYTES, list(FOLDERS), many=True)
         for file in given:
             kind = FOLDERS.get(file.name.rpartition(".")[2].lower())
             if kind is None:

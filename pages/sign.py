@@ -20,6 +20,7 @@ from studio.review.other_rules import draw_other_rules, is_of_other_rules
 from studio.review.override_effect import effect_words
 from studio.session.choices import choose_subject, review_or_why_not
 from studio.session.demo_mode import demo_mode
+from studio.session.given_files import given_files
 from studio.session.session import person
 from studio.sign.dropped_file import what_it_is
 from studio.sign.sign_bundles import (
@@ -206,7 +207,7 @@ def _how(found: Subject, review: Review, checked: Checked) -> None:
 
 
 def _take_in(found: Subject, review: Review) -> None:
-    given = st.file_uploader(text("sign_drop"), max_upload_size=ENVELOPE_LIMIT_BYTES // MEBIBYTE, key="dropped")
+    given = given_files(text("sign_drop"), "dropped", ENVELOPE_LIMIT_BYTES // MEBIBYTE, ())
     if given is None:
         return
     data = given.getvalue()

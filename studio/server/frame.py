@@ -12,13 +12,13 @@ from studio.background.job_focus import keep_focus
 from studio.background.jobs import jobs
 from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
+from studio.session.given_files import say_what_uploads_say
 from studio.session.grids import tab_leaves_grids
 from studio.session.kept_person import keep_person
 from studio.session.popovers import tab_enters_popovers
 from studio.session.server_gone import say_when_the_server_is_gone
 from studio.session.session import person, set_person
 from studio.words.language import LANGUAGES, choose_language, language, settle_language
-from studio.words.markup import upload_style
 from studio.words.plain_words import error_words
 from studio.words.texts import text
 
@@ -43,6 +43,7 @@ STYLE = """<style>
 [class*="st-key-next_"] [data-testid="stPageLink-NavLink"] * { color: #fff !important; font-weight: 600; }
 [data-testid="stHeaderActionElements"] { display: none; } /* a heading's link to itself: one more Tab for each */
 [data-testid="stElementToolbar"]:focus-within { opacity: 1; }
+[data-testid="stFileUploaderDropzoneInstructions"] { display: none; } /* ours stands below: `given_files` */
 [data-testid="stCode"] > :has(button) { display: block; opacity: 1; visibility: visible; }
 </style>"""
 """Less room around what people read, and chosen things in a colour that is read on the dark ground too: one colour of
@@ -79,7 +80,7 @@ def frame() -> None:
         if (PAGES_FOLDER / f"{name}.py").is_file()
     ]
     screen = st.navigation(screens, expanded=True)
-    st.html(STYLE + upload_style())
+    st.html(STYLE)
     with st.sidebar:
         _running()
         keep_person()
@@ -90,6 +91,7 @@ def frame() -> None:
         tab_enters_popovers()
         keep_focus()
         say_when_the_server_is_gone()
+        say_what_uploads_say()
     run_screen(screen)
 
 

@@ -62,10 +62,3 @@ def next_step(name: str = "step") -> DeltaGenerator:
 def draw_style() -> None:
     """Puts the style of all templates on the screen; once a run, before the first of them."""
     st.html(f"<style>{_environment().get_template('style.css').render()}</style>")
-
-
-def upload_style() -> str:
-    """Streamlit's button for a file says `Upload` in every language: our word is drawn in the place of it."""
-    button = '[data-testid="stFileUploaderDropzone"] button p'
-    word = f'{button}::after {{ content: "{text("upload")}"; font-size: .875rem; }}'
-    return f"<style>{button} {{ font-size: 0; }} {word}</style>"

@@ -55,6 +55,9 @@ _ENGLISH: dict[str, dict[str, str]] = {
     },
     "person_unknown": {"en": "Who are you?"},
     "upload": {"en": "Upload"},
+    "upload_drop": {"en": "Drop here"},
+    "upload_many": {"en": "At most {count} MiB each"},
+    "upload_one": {"en": "At most {count} MiB"},
     "workspace_label": {"en": "Open another folder"},
     "workspace_place": {"en": "Everything the studio keeps lies in this folder. Nothing leaves this machine."},
     # Words of risks and states

@@ -23,6 +23,9 @@ TEXTS_ZH: dict[str, str] = {
     ),
     "person_unknown": "您是谁？",
     "upload": "上传",
+    "upload_drop": "拖放到此处",
+    "upload_many": "每个文件不超过 {count} MiB",
+    "upload_one": "不超过 {count} MiB",
     "workspace_label": "打开另一个文件夹",
     "workspace_place": "工作室保存的一切都在此文件夹中，任何内容都不会离开本机。",
     # Words of risks and states

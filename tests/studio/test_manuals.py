@@ -57,6 +57,21 @@ def test_an_upload_is_read_by_a_job_and_only_then_becomes_a_manual(tmp_path, mon
     assert "**tarn**" in [each.value for each in page.markdown]
 
 
+def test_the_name_of_the_chip_is_one_field_that_keeps_what_was_typed_before_the_document(tmp_path, monkeypatch):
+    page = screen("manuals", tmp_path, monkeypatch)
+    page.text_input(key="chip").input("tarn_9").run()
+    page.file_uploader(key="uploads-0").upload("Tarn Datasheet v2.svd", SVD).run()
+    assert page.text_input(key="chip").value == "tarn_9"
+    page.text_input(key="chip").input("").run()
+    assert page.text_input(key="chip").value == "", "who empties it is not overruled"
+    page.text_input(key="chip").input("tarn_9").run()
+    page.button(key="read").click().run()
+    assert not page.exception
+    assert page.text_input(key="chip").value == "", "the next document is another chip's"
+    assert ended(tmp_path).state == "done"
+    assert [path.name for path in files_of("draft", tmp_path)] == ["tarn_9.yaml"]
+
+
 def test_a_hostile_upload_stays_in_quarantine_and_says_why(tmp_path):
     path = take_in("../../evil name.pdf", b"%PDF-1.7 and nothing", tmp_path)
     assert path.parent.parent == tmp_path / ".studio" / "quarantine"

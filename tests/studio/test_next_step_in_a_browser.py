@@ -6,6 +6,7 @@ from finished import BUNDLE, PACKAGE, SPEC, finished
 from fitted import PATH
 from playwright.sync_api import expect
 
+from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES
 from studio.review.review_keys import key_of
 from studio.words.texts import text
 
@@ -135,7 +136,7 @@ def test_the_button_for_a_file_speaks_the_reader_s_language(studio):
     with browser_page(120_000, **SMALL) as page:
         page.goto(f"{studio.address}/manuals?lang=zh")
         settled(page)
-        word = page.get_by_test_id("stFileUploaderDropzone").locator("button p")
-        expect(word).to_be_visible()
-        said = "each => getComputedStyle(each, '::after').content + getComputedStyle(each).fontSize"
-        assert word.evaluate(said) == f'"{text("upload", "zh")}"0px'
+        box = page.get_by_test_id("stFileUploader")
+        expect(box.get_by_role("button", name=text("upload", "zh"), exact=True)).to_be_visible()
+        expect(page.get_by_text(text("upload_many", "zh", count=UPLOAD_LIMIT_MEGABYTES))).to_be_visible()
+        expect(box.get_by_text("per file")).to_be_hidden()
