@@ -35,6 +35,7 @@ class Queue {
     this.onKey = (event) => this.key(event);
     this.onPointer = () => this.stopWaiting();
     this.typing = new Typing(() => this.root.isConnected);
+    this.inView = new InView();
     window.addEventListener("keydown", this.onKey, true);
     window.addEventListener("pointerdown", this.onPointer, true);
     this.list.onclick = (event) => {
@@ -49,6 +50,7 @@ class Queue {
     window.removeEventListener("keydown", this.onKey, true);
     window.removeEventListener("pointerdown", this.onPointer, true);
     this.typing.remove();
+    this.inView.remove();
     this.outbox?.remove();
     clearTimeout(this.later);
     clearTimeout(this.looking);
@@ -76,7 +78,7 @@ class Queue {
     else if (this.waiting && !this.waiting.opens && data.acknowledged >= this.waiting.number)
       this.stopWaiting(); // no form opens: what was wrong is said instead
     this.told.focus = data.focus.number;
-    if (data.written > (this.told.written ?? data.written)) showHead();
+    if (data.written > (this.told.written ?? data.written)) this.showHead();
     this.told.written = data.written;
     this.writeHelp(data.texts);
   }
@@ -127,11 +129,16 @@ class Queue {
     const element = this.nodes.get(id).element;
     element.setAttribute("aria-selected", "true");
     scrollInto(this.list, element);
-    if (!quietly) showHead();
+    if (!quietly) this.showHead();
     this.list.setAttribute("aria-activedescendant", element.id);
     this.showPlace();
     clearTimeout(this.later);
     if (!quietly) this.later = setTimeout(() => this.send(), SELECT_DELAY_MS);
+  }
+
+  showHead() {
+    this.inView.leave();
+    showHead();
   }
 
   showPlace() {
@@ -213,6 +220,7 @@ class Queue {
     const place = keys.slice(0, drawn ? keys.length : 1).map(placeOf).find((found) => found);
     const field = place?.querySelector("textarea, input"); // the script of its kind of field may still be on its way
     const isFree = document.activeElement === null || document.activeElement === document.body;
+    if (wasThere && !isFree && document.activeElement !== field) return; // who has gone on to another field stays there
     const isList = field?.matches("[role=combobox]"); // its choices close again if the page moves under them
     if (field && !field.disabled && (drawn || !isList) && (!wasThere || isFree)) {
       enter(field, this.waiting?.ahead);

@@ -27,14 +27,13 @@ _HTML = """
 </div>
 """
 _HERE = Path(__file__).parent
+_SESSION = ("../session/leaving", "../session/popovers", "../session/outbox")
+_SCRIPTS = (*_SESSION, "review_queue", "review_typing", "review_in_view")
 _component = st.components.v2.component(
     "metainfer_review_queue",
     html=_HTML,
     css=(_HERE / "review_queue.css").read_text(encoding="utf-8"),
-    js="\n".join(
-        (_HERE / f"{name}.js").read_text(encoding="utf-8")
-        for name in ("../session/leaving", "../session/popovers", "../session/outbox", "review_queue", "review_typing")
-    ),
+    js="\n".join((_HERE / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS),
 )
 
 

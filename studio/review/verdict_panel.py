@@ -45,8 +45,9 @@ def draw_verdict(
     found: Subject, review: Review, action: ActionReview, desk: Desk, person: str, following: str | None
 ) -> None:
     """Shows the panel and takes what is decided in it; `following` is the next action that is open."""
-    draw("verdict_state", state=action.word)
-    _buttons(found, action, desk, person, following)  # each in its place, however much is to be said below
+    with st.container(key="verdict_head"):  # each in its place and in sight, however much is to be said below
+        draw("verdict_state", state=action.word)
+        _buttons(found, action, desk, person, following)
     draw_notice(desk.notices, action.id, "verdict")
     left_behind = [
         each.id for each in review.state.actions if each.id in desk.notices.refused() and each.id != action.id

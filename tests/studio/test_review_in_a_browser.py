@@ -107,7 +107,7 @@ def test_what_is_typed_before_the_form_is_there_lands_in_it_and_outlives_a_refre
         ("quantize@conv_1", "o", "4a", ("spinbutton", "bit width"), "4"),  # a number takes no letters
         ("place@conv_2", "o", "psr", ("combobox", "memory of c"), "psr"),  # of a list, it looks for a choice
         ("quantize@conv_2", "mouse", "", ("spinbutton", "bit width"), "8"),
-        ("fuse@add", "mouse", "", ("combobox", "target hw"), "lx7"),
+        ("fuse@add", "mouse", "", ("combobox", "compute unit"), "lx7"),
         ("place@x", "r", "why", ("textbox", "Reason, for those who come after you"), "why"),
     ],
 )
@@ -291,7 +291,39 @@ def test_the_head_of_the_card_stays_in_view_with_the_field_that_one_types_into(s
     page.get_by_label(text("form_reason")).focus()
     expect(page.get_by_label(text("form_reason"))).to_be_in_viewport(ratio=1)
     expect(head).to_be_in_viewport(ratio=1)
-    page.keyboard.press("Escape")
+    page.get_by_role("button", name=text("form_cancel"), exact=True).click()
+    expect(page.get_by_label(text("form_reason"))).to_have_count(0)
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, 5000)  # to the end of a long explanation
+    expect(page.locator(".st-key-review_card h3").first).not_to_be_in_viewport()
+    for verb in ("approve", "next_open", "reject", "withdraw"):
+        expect(page.locator(f".st-key-do_{verb}").get_by_role("button")).to_be_in_viewport(ratio=1)
+    expect(head).to_be_in_viewport(ratio=1)
+
+
+def test_the_field_that_one_types_into_stays_in_view_when_something_arrives_above_it(studio, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator('.queue .row[data-id="place@relu_2"]').click()
+    expect(page.locator(".card_head").get_by_text("place@relu_2", exact=True)).to_be_visible()
+    settled(page)
+    page.locator(".queue .list").focus()
+    page.keyboard.press("c")
+    reason = page.get_by_label(text("form_reason"))
+    expect(reason).to_be_focused()
+    long = "Where does this tensor lie while the next model runs? " * 30
+    decided(studio.workspace, ["place@relu_2"], "tag", "ben", reason=long)
+    page.keyboard.type("I think")  # at the pause the screen is drawn anew, with what ben asked above the form
+    expect(page.get_by_text(text("question_open", who="ben"))).to_have_count(1)
+    settled(page)
+    expect(reason).to_be_focused()
+    expect(reason).to_be_in_viewport(ratio=1)
+    page.mouse.move(700, 400)
+    page.mouse.wheel(0, -5000)  # who looks elsewhere is not pulled back
+    expect(reason).not_to_be_in_viewport()
+    page.keyboard.type(" so")
+    expect(reason).to_be_in_viewport(ratio=1)
+    expect(reason).to_have_value("I think so")
+    page.get_by_role("button", name=text("form_cancel"), exact=True).click()
 
 
 def test_fault_06_two_browsers_do_not_overwrite_each_other(studio, page):
