@@ -63,14 +63,15 @@ def draw_history(records: Sequence[Record]) -> None:
     draw("history", lines=told(records, records))
 
 
-def _params(action: PolicyAction) -> list[tuple[str, str, str]]:
-    """Name, value as proposed, and value as overridden (empty where it is not)."""
+def _params(action: PolicyAction) -> list[tuple[str, str, str, str]]:
+    """Name in words and as the command line has it, value as proposed, and value as overridden (empty where not)."""
     plain = action.plain()
     given, changed = plain.get("params", {}), plain.get("override")
     changed = changed if isinstance(changed, dict) else {}
     return [
         (
             parameter_words(name),
+            name,
             value_words(name, given.get(name)),
             value_words(name, changed[name]) if name in changed else "",
         )

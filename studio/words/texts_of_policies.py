@@ -143,6 +143,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "card_not_measured": {"en": "Its effect on the outputs was not measured."},
     "card_not_predicted": {"en": "Nothing is predicted: the spec lacks what it takes, or the action changes no time."},
     "card_override": {"en": "overridden"},
+    "card_param_written": {"en": "On the command line: {name}"},
     "card_params": {"en": "Parameters"},
     "card_proposed": {"en": "proposed"},
     "card_risk": {"en": "{level} risk"},

@@ -116,6 +116,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "card_not_measured": "未测量其对输出的影响。",
     "card_not_predicted": "没有预测：规格缺少所需数值，或该动作不改变时间。",
     "card_override": "覆盖为",
+    "card_param_written": "命令行中的名称：{name}",
     "card_params": "参数",
     "card_proposed": "提出值",
     "card_risk": "{level}风险",

@@ -39,8 +39,17 @@ def test_each_choice_of_a_parameter_has_its_name():
     assert named == choices | {"value_true", "value_false"}
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_parameter_or_choice_has_the_name_that_a_command_line_takes(language):
+    said = {key: TEXTS[key][language] for key in TEXTS if key.startswith(("parameter_", "value_"))}
+    assert [key for key, words in said.items() if "_" in words] == []
+    assert (said["parameter_target_hw"], said["parameter_units"]) == {
+        "en": ("compute unit", "compute units of the parts"), "zh": ("计算单元", "各部分的计算单元"),
+    }[language]  # fmt: skip
+
+
 def test_parameters_are_read_in_the_language_of_the_moment(monkeypatch):
-    assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; with: a, b"
+    assert parameters_in_words({"bit_width": 4, "with": ["a", "b"]}) == "bit width: 4; together with: a, b"
     assert parameters_in_words({"symmetric": True, "on": {"a": False}}) == "symmetric: yes; on: a: no"
     monkeypatch.setattr("studio.words.texts.language", lambda: "zh")
     assert parameters_in_words({"scheme": "channel_wise", "symmetric": False}) == "权重粒度：逐通道；对称：否"

@@ -238,8 +238,8 @@ def test_fault_08_every_key_works_in_list_detail_and_bulk_view(studio, page, vie
 
 
 EDITS = {
-    "quantize@conv_1": {"scheme": "tensor_wise", "symmetric": True, "zero point clip": True},
-    "quantize@conv_2": {"scheme": "tensor_wise", "symmetric": True, "zero point clip": True},
+    "quantize@conv_1": {"scale of weights": "one for the tensor", "symmetric": True, "range widened to hold 0": True},
+    "quantize@conv_2": {"scale of weights": "one for the tensor", "symmetric": True, "range widened to hold 0": True},
     "place@x": {"x": "psram"},
     "place@relu_1": {"b": "psram"},
     "place@conv_2": {"c": "psram"},

@@ -242,7 +242,7 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     assert page.error[0].value.replace("\\", "").startswith("lx7 has no INT5: ")  # not its name once more
     assert page.button(key="form_submit").disabled
     next(field for field in page.number_input if field.label == "bit width").set_value(8).run()
-    next(field for field in page.selectbox if field.label == "scheme").set_value("tensor_wise").run()
+    next(field for field in page.selectbox if field.label == "scale of weights").set_value("tensor_wise").run()
     assert page.success[0].value == text("form_legal")
     reason(page).set_value("one scale is enough here")
     assert page.button(key="form_submit").disabled
@@ -252,7 +252,8 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     state = review_of(subject(tmp_path / PATH)).state
     assert state.action("quantize@conv_2").action.override == {"scheme": "tensor_wise"}
     assert marks(page) == {"quantize@conv_2": "overridden"}
-    assert "tensor_wise" in html(page)
+    assert '<td title="On the command line: scheme">scale of weights</td>' in html(page)
+    assert "one for the tensor" in html(page)
 
 
 def test_an_override_can_have_an_end(review, tmp_path):

@@ -177,7 +177,7 @@ def test_a_half_typed_form_is_there_again_in_a_new_window(windows, monkeypatch):
     workspace, ada, _ = windows
     action = "quantize@conv_2"
     ada.press("override", action)
-    next(field for field in ada.page.selectbox if field.label == "scheme").set_value("tensor_wise").run()
+    next(field for field in ada.page.selectbox if field.label == "scale of weights").set_value("tensor_wise").run()
     ada.page.text_area(key=field_key("reason", action)).set_value("half a sent").run()
 
     again = screen("review", workspace, monkeypatch, action=action)  # as after a refresh, or a restart of the server
@@ -185,7 +185,7 @@ def test_a_half_typed_form_is_there_again_in_a_new_window(windows, monkeypatch):
     sits_here("ada", monkeypatch)
     again = screen("review", workspace, monkeypatch, action=action)
     assert again.text_area(key=field_key("reason", action)).value == "half a sent"
-    assert next(field for field in again.selectbox if field.label == "scheme").value == "tensor_wise"
+    assert next(field for field in again.selectbox if field.label == "scale of weights").value == "tensor_wise"
     again.text_area(key=field_key("reason", action)).set_value("half a sentence").run()
     measured(again, workspace)
     again.button(key="form_submit").click().run()

@@ -39,7 +39,7 @@ def opened(review):  # noqa: F811 - the fixture
     """The form with four bits where eight hold."""
     page = review()
     send(page, (1, "override", ACTION, 0), selected=ACTION)
-    next(field for field in page.number_input if field.label == "weight bits").set_value(4).run()
+    next(field for field in page.number_input if field.label == "bits of weights").set_value(4).run()
     assert not page.exception, page.exception
     return page
 
@@ -105,12 +105,12 @@ def test_other_values_end_what_was_being_measured(review, tmp_path, monkeypatch)
     page = opened(review)
     page.run()
     assert len(asked(tmp_path)) == 1  # however often the screen is drawn
-    next(field for field in page.number_input if field.label == "weight bits").set_value(5).run()
+    next(field for field in page.number_input if field.label == "bits of weights").set_value(5).run()
     assert sorted((job.is_open, "--set=weight_bits=5" in job.order.arguments) for job in asked(tmp_path)) == [
         (False, False),
         (True, True),
     ]
-    next(field for field in page.number_input if field.label == "weight bits").set_value(8).run()
+    next(field for field in page.number_input if field.label == "bits of weights").set_value(8).run()
     assert page.button(key="form_submit").disabled  # it is as proposed
     for job in asked(tmp_path):
         jobs.cancel(job.id)

@@ -38,7 +38,7 @@ def test_what_an_override_does_is_there_before_it_is_saved_by_keyboard(studio):
         settled(page)
         page.locator(".queue .list").focus()
         page.keyboard.press("o")
-        bits = page.get_by_label("weight bits", exact=True)
+        bits = page.get_by_label("bits of weights", exact=True)
         expect(bits).to_be_visible()
         settled(page)
         bits.fill("4")
