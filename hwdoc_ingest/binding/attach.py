@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hwdoc_ingest.binding.parts import is_of_parenthesis
 from hwdoc_ingest.rules.qualities import QUALITIES
 from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies, clause, is_long
 from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
@@ -30,7 +31,7 @@ INCLUDED = re.compile(
     re.IGNORECASE,
 )
 PARTS = re.compile(
-    r"\b(?:consisting|composed|made up) of\b[^;.()]{0,120}$"
+    r"\b(?:(?:consisting|composed|made up) of|(?:organi[sz]ed|arranged|divided|split) (?:in|into|as))\b[^;.()]{0,120}$"
     r"|\b(?:including|of which|includes)\b[^;.()]{3,80}(?:,|\band)\s$",
     re.IGNORECASE,
 )
@@ -251,7 +252,16 @@ def is_part(tagged: Tagged, amount: Amount) -> bool:
     whole = any(a.dimension == amount.dimension and a.end <= amount.start for a in tagged.amounts)
     parts = PARTS.search(before)
     told = parts and any(a.dimension == amount.dimension and a.end <= parts.start() for a in tagged.amounts)
-    return bool(INCLUDED.search(before)) or bool(whole and told)
+    added = INCLUDED.search(before)
+    if added and added.group().lower().startswith("plus") and _each_named(tagged, amount):
+        added = None
+    return bool(added) or bool(whole and told) or is_of_parenthesis(tagged, amount)
+
+
+def _each_named(tagged: Tagged, amount: Amount) -> bool:
+    """Whether a size and the one before it each have a name: `4 KB of backup SRAM plus 8 KB of system SRAM`."""
+    before = [each for each in tagged.amounts if each.end <= amount.start]
+    return bool(before) and all(OWN_NAME.match(tagged.text, each.end) for each in (before[-1], amount))
 
 
 def _own_part(tagged: Tagged, amount: Amount, start: int, end: int) -> str:

@@ -46,13 +46,14 @@ _BEGINS = re.compile(
 """`execution starts at address 0x0000 0000 after reset`."""
 _STARTS = re.compile(
     rf"\b(?:reset|power-?(?:up|on)|powered (?:up|on))\b"
-    rf".{{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b[^.;|]{{0,50}}\b(?:from|at"
+    rf"(?:(?!\bstack\b|\bMSP\b).){{0,60}}\b(?:starts?|begins?|boots?|fetch\w*|jumps?|execut\w+)\b(?:(?!\bstack\b|\bMSP\b)[^.;|]){{0,50}}\b(?:from|at"
     rf"|to)\b[^.;|]{{0,24}}?(?P<at>{HEX})",
     re.IGNORECASE,
 )
 _LIES_AT = re.compile(
     r"\b(?P<name>(?:(?:internal|on-?chip|external|main|boot|system|embedded|code|data)\s)?"
-    r"(?:S?RAM\d?|ROM|flash|(?:LP)?DDR\w*|DRAM|SDRAM|[ID]?TCM|peripherals?))"
+    r"(?:S?RAM\d?|ROM|flash|(?:LP)?DDR\w*|DRAM|SDRAM|[ID]?TCM|[ID]?CCM|peripherals?))"
+    r"(?: \([\w -]{3,32} memory\))?"
     r"(?:\s(?:memory|region|area|space|bank|registers))?\s+(?:(?:is|are)\s+)?"
     r"(?:mapped|located|start(?:s|ing)?(?: address)?|begin(?:s|ning)?|base address|at)"
     rf"(?:\s+(?:at|to|from|address|is|of))*\s+(?P<at>{_LONG_HEX})(?!\s*(?:-|~|to\b))",

@@ -213,9 +213,11 @@ _NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
 
 
 _TO_NUMBER = re.compile(
-    r"(?: oscillators?| clocks?| frequency|\)|\s?\()*\s*(?:[:=,(]|\bis an?\b|\bis\b|\bof\b|\bat\b|\bwith an?\b|\bwith\b"
+    r"(?: oscillators?| clocks?| frequency|\)| \([A-Z][A-Za-z]{1,8}\)|\s?\()*\s*"
+    r"(?:[:=,(]|\bis an?\b|\bis\b|\bof\b|\bat\b|\bwith an?\b|\bwith\b"
     r"|\bruns at\b|\b(?:about|around|approximately|typically|nominal(?:ly)?)\b|\bhas a (?:nominal )?frequency of\b"
-    r"|,? which\b|\b(?:provides|generates|delivers|supplies|operates at|running at)\b|\ban?\b|\s|-)*",
+    r"|,? which\b|\bcan be used as\b|\b(?:provides|generates|delivers|supplies|operates at|running at)\b"
+    r"|\ban?\b|\s|-)*",
     re.IGNORECASE,
 )
 _TO_NAME = re.compile(r"\s*(?:[-\w/%±.]+\s+){0,4}?", re.IGNORECASE)

@@ -73,7 +73,8 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(
             _OTHER.pattern + r"|at the same time|\bFIFO\b|per channel|transfer size|linked (?:to|items?)|more than one"
             r"|\bevents?\b[^.;]{0,40}\b(?:any|each|every|all|which)\b|\binterrupts from\b"
-            r"|channels? \\d+ to|" + _BOTH_WAYS.pattern
+            r"|channels? \\d+ to|\beach (?:stream|channel)\b|channels?(?: \(\w+\))? (?:per|for each) stream"
+            r"|\bmultiplexer|" + _BOTH_WAYS.pattern
         ),
         sureness=0.85,
     ),
@@ -96,15 +97,16 @@ RULES: tuple[QuantityRule, ...] = (
         "count",
         words(
             r"\b(?:hardware |peripheral |DMA )*requests?\b|\b(?:DMA )?events(?=, each|\W+which| that| can)"
+            r"|\bDMA events\b"
             r"|\bhandshak(?:e|ing) (?:interfaces|signals|lines)\b"
         ),
         context=_DMA,
-        low=1,
+        low=2,
         high=512,
         gap_words=1,
         after=False,
         instance=instances.controller,
-        forbids=words(r"outstanding|in flight|pending"),
+        forbids=words(r"outstanding|in flight|pending|\(requests\)|\bper (?:stream|channel)\b"),
         sureness=0.87,
     ),
     QuantityRule(
@@ -193,7 +195,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|\b(?:one|a|each|single) (?:DMA )?transfer (?:covers|moves|carries|is limited to)"
             r"|\b(?:max(?:imum|\.)?|largest"
             r"|longest) (?:DMA |block |single )?(?:transfer|block)(?: size| length)?\b"
-            r"|\btransfer (?:size|length) limit\b|"
+            r"|\btransfer (?:size|length) limit\b|\btransfer block size(?= (?:is|of) up to\b)|"
             r"\bper (?:transfer|descriptor)\b"
             r"|(?:data )?transfers? in (?:a|one) single (?:block )?transfer\b"
             r"|\bsingle (?:DMA |block )?transfers?"
@@ -282,7 +284,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]
         yield Found("dma.controllers", each.start(), each.end(), counts[0], sureness=0.82)
     both = _BOTH_WAYS.search(text)
-    if both and _DMA.search(text):
+    if both and _DMA.search(f"{text} {tagged.path_text}"):
         total = sum(NUMBER_WORDS.get(part.lower()) or int(part) for part in both.groups())
         instance = instances.controller(tagged, both.start(), both.end())
         yield Found("dma.channels", both.start(), both.end(), float(total), instance=instance, sureness=0.9)

@@ -78,6 +78,18 @@ RULES: tuple[QuantityRule, ...] = (
         ),
     ),
     QuantityRule(
+        "interrupts.count",
+        "count",
+        words(r"\b(?:peripheral|interrupting) sources\b"),
+        context=_GIC,
+        low=2,
+        high=4096,
+        gap_words=0,
+        after=False,
+        sureness=0.72,
+        forbids=words(r"DMA|\beach of\b"),
+    ),
+    QuantityRule(
         "interrupts.per_core_count",
         "count",
         words(r"\binterrupts at\b"),

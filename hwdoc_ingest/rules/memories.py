@@ -10,7 +10,8 @@ from hwdoc_ingest.rules.rule import QuantityRule, Tagged, words
 _OUTSIDE = words(
     r"external|off-chip|eMMC|(?<!A)DDR|flash (?:memory )?controller|SDRAM|PSRAM|buffer descriptor|trace"
     r"|comprising|\b(?:is"
-    r"|are) (?:used|reserved|occupied|taken) (?:by|for|as)\b|\bstack\b|\bheap\b|retention|retain|designated as"
+    r"|are) (?:used|reserved|occupied|taken) (?:by|for|as)\b|\bstack\b|\bheap\b"
+    r"|retention(?! S?RAM| memory)|retain|designated as"
     r"|\barea \d|cache (?:data |tag )?(?:RAM"
     r"|memory|SRAM)|caches? (?:uses?|consists?)"
 )
@@ -91,7 +92,9 @@ RULES: tuple[QuantityRule, ...] = (
         _TCM,
         low=256,
         high=1 << 26,
-        not_beside=words(r"\0[\s-]*(?:of\s+)(?:B?ROM|flash|OTP|EEPROM|SRAM|RAM|cache)\b"),
+        not_beside=words(
+            r"\0[\s-]*(?:of\s+)(?:B?ROM|flash|OTP|EEPROM|SRAM|RAM|cache)\b|\b(?:granularity|steps|units|banks) of \0"
+        ),
         instance=instances.memory,
         gap_words=6,
         lists=True,

@@ -68,6 +68,34 @@ SAID = [
         one("memory.flash.size_bytes", 768 * KB) | one("cpu.l1i_cache.size_bytes", 8 * KB),
     ),
     ("16 Kbytes, rewritten up to 100,000 times", "On-chip data flash memory", set()),
+    # A parenthesis after a size: its parts, or what it is in another setting; and `plus`
+    (
+        "On-chip SRAM of 192 KB (128 KB system RAM + 64 KB retention RAM)",
+        "",
+        one("memory.sram.size_bytes", 192 * KB, "system RAM"),
+    ),
+    ("2MB internal SRAM (1792kB ECC on)", "", one("memory.sram.size_bytes", 2 * MB, "internal SRAM")),
+    ("高达 64 K 字节的 SRAM（可扩展至 128 K 字节）", "", one("memory.sram.size_bytes", up_to(64 * KB))),
+    (
+        "The devices feature 8 Kbytes of backup SRAM plus 96 Kbytes of system SRAM.",
+        "",
+        one("memory.sram.size_bytes", 8 * KB, "backup SRAM") | one("memory.sram.size_bytes", 96 * KB, "system SRAM"),
+    ),
+    ("The device has 1 MB of flash memory organized in two banks of 512 KB", "", one("memory.flash.size_bytes", MB)),
+    # Chapters of manuals
+    ("The HSI RC oscillators can be used as 12 MHz system clock.", "RCC", one("clock.rc_fast_hz", 12e6)),
+    ("derived from the Precision Oscillator (PIRC) at 24 MHz ± 1%", "", set()),
+    ("8 streams for each DMA controller, up to 4 channels (requests) per stream", "DMA", one("dma.channels", 8, "DMA")),
+    ("Each stream can have up to 4 channels (requests) in total.", "DMA", set()),
+    (
+        "The engine has 24 virtual DMA channels and supports 40 DMA events",
+        "",
+        one("dma.channels", 24) | one("dma.requests", 40),
+    ),
+    ("The transfer block size is up to 32 Kbytes", "MDMA", one("dma.max_transfer_bytes", up_to(32 * KB), "MDMA")),
+    ("The interrupt controller accepts 48 peripheral sources.", "", one("interrupts.count", 48)),
+    ("CCM (core coupled memory) mapped at address 0x2000 0000", "", one("memory.region.base", "0x20000000", "CCM")),
+    ("After reset the CPU fetches the top-of-stack value from address 0x0010 0000.", "", set()),
 ]
 
 
