@@ -65,6 +65,13 @@ BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
+CONTRAST = re.compile(r"\b(?:while|whereas|where\s?as)\b", re.IGNORECASE)
+"""Between two clauses that each tell of a thing of its own: `the one has 2 KB, while the other has 1 KB`."""
+HAS_SIZE = re.compile(
+    r"^(?: of (?:the |this )?[\w-]+)?,? (?:has|have|with|offers|provides) an? (?:[a-z]+ ){0,2}(?:capacity|size) of",
+    re.IGNORECASE,
+)
+"""What leads from a memory to how large it is: `the data cache of the X1 has a storage capacity of 8 KB`."""
 NEGATED = re.compile(r"\b(?:not(?! exceed)|no(?! more than| less than)|without|except|reserved)\b", re.IGNORECASE)
 
 
@@ -195,7 +202,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     whole = min(amount.start, start), max(amount.end, end)
     if is_long(tagged) and rule.forbids.search(_own_part(tagged, amount, *whole)):
         return None
-    if (CLAUSE_END.search(gap) and not opened) or "|" in gap or NEGATED.search(gap):
+    if (CLAUSE_END.search(gap) and not opened) or "|" in gap or NEGATED.search(gap) or CONTRAST.search(gap):
         return None
     if UNKNOWN.search(re.sub(r"\bprogrammable\b", "", gap, flags=re.IGNORECASE) if ahead else gap):
         return None
@@ -280,7 +287,9 @@ def _own_part(tagged: Tagged, amount: Amount, start: int, end: int) -> str:
 
 def _bare(gap: str, ahead: bool) -> str:
     """A gap without the words, and the commas around them, that tell how the named thing is built."""
-    if not ahead or re.match(r"\s*,\s*(?:the|an?)\b", gap, re.IGNORECASE):
+    if not ahead:
+        return HAS_SIZE.sub("", gap)
+    if re.match(r"\s*,\s*(?:the|an?)\b", gap, re.IGNORECASE):
         return gap
     bare = QUALITIES.sub(" ", gap)
     return re.sub(r"^\s*,", " ", bare) if bare != gap else gap

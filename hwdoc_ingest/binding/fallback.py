@@ -36,6 +36,8 @@ EACH = re.compile(r"\s*each\b", re.IGNORECASE)
 """After the size of one of several banks."""
 TIMES = re.compile(r"\d ?[x×] ?$", re.IGNORECASE)
 """Before it: `2 x 128 KB`."""
+AT_MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?(?: of)?|at most|as much as)\s*$", re.IGNORECASE)
+"""Before a number that is the largest."""
 _INSTANCES: dict[str, InstanceOf] = {
     "core": instances.clocked_core,
     "memory": instances.memory,
@@ -198,5 +200,7 @@ def _found(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[Found]:
         said = {"min": values[0], "max": values[1]}
     elif amount.form == "tolerance":
         said = {"min": values[0], "typ": values[1], "max": values[2]}
+    elif amount.form == "single" and AT_MOST.search(tagged.text[: amount.start]):
+        said = {"max": values[0]}
     instance = entry.instance(tagged, amount.start, amount.end) if entry.instance else None
     yield Found(entry.field, amount.start, amount.end, instance=instance, sureness=SURENESS, guessed=True, **said)

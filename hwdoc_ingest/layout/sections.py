@@ -35,6 +35,8 @@ MOST_INDENT = 2.6
 """Font sizes by which the first line of a paragraph may be set in; in Chinese two letters are usual."""
 LONG_IN_CHINESE = 12
 """Chinese letters of a line that is prose: where it reaches the edge of the page, its sentence goes on."""
+FEWEST_OF_PROSE = 4
+"""Words of a line that a sentence may go on from into the next column."""
 MAX_DEPTH = 5
 MAX_HEADING = 90
 
@@ -192,6 +194,8 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
     last = block[-1]
     if line.is_pair or (last.is_pair and not GOES_ON.search(last.text)):
         return False
+    if line.base < last.base:
+        return _goes_on_in_next_column(last, line, lines, size)
     if BULLET.match(line.words[0].text) or not 0 < line.base - last.base < 2.2 * max(last.size, line.size):
         return False
     if heading_level(last, size) is not None or abs(line.size - last.size) > 0.15 * size:
@@ -208,7 +212,23 @@ def _same_block(block: list[Line], line: Line, lines: Sequence[Line], size: floa
     indented = len(block) == 1 and not hangs and 0 < last.box[0] - line.box[0] < MOST_INDENT * size
     if not indented and abs(line.box[0] - text_at) > 1.5 * size and abs(line.box[0] - block[0].box[0]) > 1.5 * size:
         return False
-    return (below_item and _is_numbered(line)) or is_continued(last, line, _right_edge(last, lines))
+    edge = _right_edge(last, lines)
+    return (below_item and (_is_numbered(line) or not _fitted(last, line, edge))) or is_continued(last, line, edge)
+
+
+def _goes_on_in_next_column(last: Line, line: Line, lines: Sequence[Line], size: float) -> bool:
+    """Whether a sentence that is broken off at the foot of a column ends at the top of the next one."""
+    if line.box[0] < last.box[2] or abs(line.size - last.size) > 0.05 * size or SENTENCE_END.search(last.text):
+        return False
+    prose = len(last.words) >= FEWEST_OF_PROSE and line.text[:1].islower() and not BULLET.match(line.words[0].text)
+    edge = _right_edge(last, lines)
+    return prose and last.box[2] + line.words[0].box[2] - line.words[0].box[0] > edge - 0.02 * (edge - last.box[0])
+
+
+def _fitted(last: Line, line: Line, edge: float) -> bool:
+    """Whether the first word of a line would have had room at the end of the line before."""
+    word = line.words[0].box
+    return last.box[2] + 0.25 * last.size + word[2] - word[0] < edge
 
 
 def _is_numbered(line: Line) -> bool:

@@ -27,6 +27,7 @@ from hwdoc_ingest.rules import (
     processor,
     rails,
     register_sections,
+    spoken_rates,
     supply,
 )
 from hwdoc_ingest.rules.rule import FindRule, QuantityRule
@@ -56,6 +57,7 @@ FIND_RULES: tuple[FindRule, ...] = (
     dram.find,
     dma.find,
     accelerators.find,
+    core_counts.find,
     processor.find,
     supply.find,
     chip.find,
@@ -64,6 +66,7 @@ FIND_RULES: tuple[FindRule, ...] = (
     memory_pairs.find,
     buses.find,
     instruction_timing.find,
+    spoken_rates.find,
     rails.find,
     register_sections.find,
     addresses.find,

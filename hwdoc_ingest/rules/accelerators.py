@@ -33,6 +33,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=5,
         sureness=0.92,
         forbids=words(r"\bGPU\b|FLOPS"),
+        not_beside=words(r"\0 ?(?:/ ?W\b|per watt\b)"),
     ),
     QuantityRule(
         "npu.cores",

@@ -30,13 +30,20 @@ _BUFFERS_OF = re.compile(
     rf"\b{_BUFFERS}[^.;\d]{{0,24}}?\b(\d{{1,4}}) entries each\b|\b(\d{{1,4}})-entry,? (?:[\w-]+ ){{0,3}}?{_BUFFERS}",
     re.IGNORECASE,
 )
+_PAIR_OF_BUFFERS = re.compile(
+    r"\b(?:two|2|dual|separate) (\d{1,4})-entry,? [^.;]{0,60}?(?:TLBs|translation look-?aside buffers(?: \(TLBs?\))?)"
+    r",? one (?:each )?for (?:the )?(?:instructions?|data)\b[^.;]{0,24}\b(?:data|instructions?)\b"
+    r"|\b(\d{1,4})-entry (?:[\w-]+ ){0,3}?(?:I-?TLB ?(?:/|and|&) ?D-?TLB|I/D[ -]?TLBs?)\b",
+    re.IGNORECASE,
+)
+"""`Two 64-entry TLBs, one for instructions and one for data`, `64-entry ITLB / DTLB`."""
 _OTHER = words(r"\bL[23]\b|\bsecond(?:ary|[- ]level)\b|\btotal\b|\bcombined\b|\bunified\b")
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
     """Sizes, ways and lines of both caches, and the entries of both translation buffers."""
     text = tagged.text
-    buffers = _BUFFERS_OF.search(text)
+    buffers = _BUFFERS_OF.search(text) or _PAIR_OF_BUFFERS.search(text)
     if buffers:
         count = float(buffers[1] or buffers[2])
         for side in _SIDES:

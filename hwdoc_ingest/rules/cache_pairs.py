@@ -14,9 +14,12 @@ _BOTH_NAMED = words(
     r"\bcaches for (?:both )?(?:instructions? and data|data and instructions?)\b"
     r"|\(?\b(?:(?:L1|level[- ]1|primary) )?"
     r"(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
+    r"|\b(?:L1 )?(?:I|instruction)[ -]?cache ?(?:/|and|&) ?(?:D|data)[ -]?cache\b"
 )
 _SIZE_OF_BOTH = re.compile(
-    r"\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*(?P<gap>(?:(?!\d[- ]?K)[^.;]){0,90})$", re.IGNORECASE
+    r"(?<![/+] )(?<![/+])\b(\d{1,4})[- ]?(?:KB|KiB|K[- ]?bytes?|kilobytes?)\b[ ,]*"
+    r"(?P<gap>(?:(?!\d[- ]?K)[^.;]){0,90})$",
+    re.IGNORECASE,
 )
 """A size with what stands between it and a name of both caches."""
 _TOGETHER = words(r"\btotal|\bcombined|\btogether\b|\baltogether\b|\bunified\b")
@@ -43,8 +46,10 @@ _BOTH_ARE = re.compile(
 
 _SIDES = re.compile(
     r"\b(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?I(?:-?cache)?\s*[+/,&]\s*(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?D(?:-?cache)?\b(?!\$)"
+    r"|\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?i:I|instructions?)\)\s*[+/,&]\s*"
+    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?i:D|data)\)"
 )
-"""`64 KB I + 64 KB D`, in a line about caches."""
+"""`64 KB I + 64 KB D` or `64 KB (instruction) / 64 KB (data)`, in a line about caches."""
 _OF_CACHES = words(r"\bcaches?\b|\bL[123]\b")
 _ROW_OF_BOTH = re.compile(
     r"\b(?:L1 )?(?:I|instruction)[ -]?(?:cache)? ?(?:/|and|,) ?(?:L1 )?(?:D|data)[ -]?caches?\b[^|:]{0,24}[:|]\s*"
@@ -60,7 +65,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     yield from _pair(tagged)
     for sides in _SIDES.finditer(tagged.text) if _OF_CACHES.search(f"{tagged.text} {tagged.parent}") else ():
         instance = instances.core(tagged, sides.start(), sides.end())
-        for side, size in zip(("l1i", "l1d"), sides.groups(), strict=True):
+        for side, size in zip(("l1i", "l1d"), filter(None, sides.groups()), strict=True):
             value = float(size) * _KB
             yield Found(
                 f"cpu.{side}_cache.size_bytes", sides.start(), sides.end(), value, instance=instance, sureness=0.8

@@ -131,6 +131,8 @@ _LINE = re.compile(
     r"|length)\s*(?:\(bytes\))?\s*(\d{1,4}) bytes"
     r"|\b(?:block|line)s? (?:consists? of|contains?|comprises?|holds?|is|are|has) (\d{1,4})[- ]bytes?\b"
     r"|\b(?:block|line)s of (\d{1,4}) bytes\b"
+    r"|\b(?:block|line) (?:size|length) (?:of|is) \w+[ -](?:words|instructions) \((\d{1,4})[- ]bytes?\)"
+    r"|\b(\d{1,4})[- ]bytes? \(\w+[ -]words?\) (?:cache )?(?:blocks?|lines?)\b"
     rf"|\b(\d{{1,4}}|{_SPOKEN})[- ]bytes? (?:per|in each|to a|a) (?:cache )?(?:line|block)\b",
     re.IGNORECASE,
 )

@@ -1,8 +1,16 @@
-"""How many cores a processor has, where a row or a column of a table is called so."""
+"""How many cores a processor has: named ones, those of clusters, and where a row of a table is called so."""
 
 from __future__ import annotations
 
-from hwdoc_ingest.rules.rule import QuantityRule, words
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hwdoc_ingest.rules import instances
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
+
+_NOT_CPU = words(r"GPU|NPU|DSP core|shader|neural|graphics|mali")
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -20,3 +28,133 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.82,
     ),
 )
+
+_COUNT = (
+    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|twelve)\b)[ -]*)"
+)
+_KIND_OF_CORE = (
+    r"(?:\d+[- ]bit|RISC-V|RV(?:32|64)[A-Z]\w*|RISC|application|in-order|out-of-order|[\w-]+-class|identical"
+    r"|Arm®?|embedded|high-performance)"
+)
+_CORES = re.compile(
+    rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
+    rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
+    rf"independent processors|(?:(?:symmetric|identical)\s+)?CPUs\b|CPU cores"
+    rf"|(?:{_KIND_OF_CORE}\s+){{1,4}}(?:cores|CPUs|processors)\b"
+    rf"|(?:[A-Z][\w-]{{2,14}} ){{1,2}}(?:CPU|processor) cores\b)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
+    rf"[\w-]*\d+-bit [\w-]+)?)",
+    re.IGNORECASE,
+)
+_NAMED_CORES = re.compile(
+    rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:big|little|symmetric|identical|low-power|high-performance|independent"
+    rf"|\d+-bit)\s+)*(?:arm®?\s+)?"
+    r"(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
+    r"|(?:XuanTie\s+)?C9\d\d\w*)(?!\S*[-/]?\s*(?:based )?clusters?)"
+    r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
+    re.IGNORECASE,
+)
+_CLUSTERS = re.compile(
+    rf"\b{_COUNT}-?\s*(?P<each>dual|triple|quad|hexa|octa|[2-8])[- ]core "
+    r"(?P<name>Cortex®?[- ]?[AMRX]\d+\w*|[A-Z][\w-]*)?\s?(?:CPU |processor )?clusters\b",
+    re.IGNORECASE,
+)
+"""`3x dual-core CPU clusters`, `two quad-core Cortex-A57 clusters`: so many cores each."""
+_OF_CLUSTER = re.compile(r"[\w-]*\s*(?:(?:CPU|processor|[A-Z][\w-]+) )?clusters?\b", re.IGNORECASE)
+_FROM_TO = re.compile(
+    r"\b(?P<low>\d{1,2})\s?(?:-|–|~|to)\s?(?P<high>\d{1,3})\s+(?:(?:identical|processor|CPU) )?cores?(?:\(s\))?",
+    re.IGNORECASE,
+)
+"""`1 to 4 cores`, of which a cluster is built."""
+_AT_MOST = re.compile(r"\b(?:up to|as many as|at most|maximum of)\s*$", re.IGNORECASE)
+_CORES_AFTER = re.compile(
+    r"\b(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+|(?:XuanTie\s+)?C9\d\d\w*),? ?"
+    r"(?:MP(?P<mp>[2-8])\b|\(?[x×] ?(?P<times>[2-8])\b(?! ?\d)|"
+    r"(?P<word>single|dual|triple|quad|hexa|octa)[- ]?core\b)",
+    re.IGNORECASE,
+)
+"""`Cortex-A7 dual-core`, `Cortex-A7 MP2`, `Cortex-A55 x4`."""
+_NUMBERS_SOMETHING = re.compile(
+    r"(?:\b(?:tables?|figures?|fig|chapters?|sections?|parts?|appendix|steps?|notes?|rev(?:ision)?|version|part)"
+    r"|[图表第章])[\s.:]*(?:\d+[-.])*$|\d[-.]$",
+    re.IGNORECASE,
+)
+"""What stands before the number of a section or a figure, which counts no cores: `Figure 3 Cortex-A53 platform`."""
+_TELLS_CPU = re.compile(r"processor|CPU|microcontroller|cog|RISC|\bRV(?:32|64)[A-Z]|\d-bit [^,;]*cores", re.IGNORECASE)
+_SEVERAL = re.compile(r"\bclusters?\b|multi-?core|\bSMP\b", re.IGNORECASE)
+_PART_OF_CHIP = re.compile(r"\bpower domain|clusters?\. big", re.IGNORECASE)
+
+
+def find(tagged: Tagged) -> Iterator[Found]:
+    """Cores that are counted by name, by cluster, or as such; none is counted twice."""
+    path = " ".join(tagged.statement.path[-2:])
+    if _NOT_CPU.search(tagged.text) or _NOT_CPU.search(path):
+        return
+    taken: list[int] = []
+    yield from _named(tagged, taken)
+    yield from _of_clusters(tagged, taken, path)
+    for match in _CORES.finditer(tagged.text):
+        if match.start() not in taken and not _OF_CLUSTER.match(tagged.text, match.end()):
+            yield from _unnamed(tagged, match)
+
+
+def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
+    text = tagged.text
+    for match in _NAMED_CORES.finditer(text):
+        if match[1] and _NUMBERS_SOMETHING.search(text[: match.start()]):
+            continue
+        taken.append(match.start())
+        number = float(match[1] or NUMBER_WORDS[match[2].lower()])
+        if 1 <= number <= 256:
+            name = match["name"].replace("®", "")
+            plain = Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
+            yield _at_most(plain, number) if _AT_MOST.search(text[: match.start()]) else plain
+    for match in _CORES_AFTER.finditer(text):
+        if any(match.start("name") <= at or text[at : match.start("name")].isspace() for at in taken):
+            continue
+        taken.append(match.start("word"))
+        said = match["mp"] or match["times"] or NUMBER_WORDS[match["word"].lower()]
+        name = match["name"].replace("®", "")
+        yield Found("cpu.cores", match.start(), match.end(), float(said), instance=name, sureness=0.88)
+
+
+def _of_clusters(tagged: Tagged, taken: list[int], path: str) -> Iterator[Found]:
+    """So many clusters of so many cores, and between how many cores a cluster may have."""
+    text = tagged.text
+    for match in _CLUSTERS.finditer(text):
+        taken += [match.start(), match.start("each")]
+        clusters = float(match[1] or NUMBER_WORDS[match[2].lower()])
+        each = float(NUMBER_WORDS.get(match["each"].lower()) or match["each"])
+        name = (match["name"] or "").replace("®", "")
+        named = name if name and name.upper() != "CPU" else instances.core(tagged, match.start(), match.end())
+        yield Found("cpu.cores", *match.span(), clusters * each, instance=named, sureness=0.82)
+    between = _FROM_TO.search(text)
+    if between and _SEVERAL.search(f"{text} {path}"):
+        taken += [between.start(), between.start("high")]
+        low, high = float(between["low"]), float(between["high"])
+        if 1 <= low < high <= 256:
+            yield Found("cpu.cores", *between.span(), min=low, max=high, sureness=0.8)
+
+
+def _unnamed(tagged: Tagged, match: re.Match[str]) -> Iterator[Found]:
+    text = tagged.text
+    number = float(match[1] or NUMBER_WORDS[match[2].lower()])
+    named = match["name"] or _named_after(text, match.end())
+    alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
+    if not 1 <= number <= 256 or (alone and not named) or not (named or _TELLS_CPU.search(text)):
+        return
+    named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
+    of_each = re.search(r"\beach\b", text[: match.start()], re.IGNORECASE)
+    if named or not (of_each or _PART_OF_CHIP.search(text)):
+        instance = named or instances.core(tagged, match.start(), match.end())
+        found = Found("cpu.cores", *match.span(), number, instance=instance, sureness=0.9 if named else 0.72)
+        yield _at_most(found, number) if _AT_MOST.search(text[: match.start()]) else found
+
+
+def _at_most(found: Found, number: float) -> Found:
+    return replace(found, value=None, max=number)
+
+
+def _named_after(text: str, end: int) -> str:
+    near = instances.CORE.search(text, end, end + 30)
+    return near.group() if near else ""

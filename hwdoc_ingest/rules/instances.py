@@ -90,7 +90,7 @@ def _last_own_name(tagged: Tagged, said: str) -> str | None:
     return named[-1] if named else None
 
 
-LABEL = re.compile(r"^\W*([A-Z]{1,2}\d{1,3})\s?[:：]")
+LABEL = re.compile(r"^\W*([A-Z]{1,2}\d{1,3}|(?:CPU|[Cc]ore|[Hh]art) ?\d{1,2})\s?[:：]")
 """A core's short name before what is said of it: `M0: 32 KB instruction cache`."""
 SUBJECT = re.compile(
     r"(?<![\w-])(?!L\d|DDR|USB|PCI)([A-Z]{1,2}\d{1,2})(?= (?:core |CPU |processor )?"

@@ -1,16 +1,13 @@
-"""Processor cores: how many, which, how wide, how deep."""
+"""Processor cores: which, how wide, how deep; how many there are is told by core_counts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
-
-_NOT_CPU = words(r"GPU|NPU|DSP core|shader|neural|graphics|mali")
 
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
@@ -123,6 +120,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=16,
         gap_words=1,
         before=False,
+        not_beside=words(r"\0 ?times\b"),
         sureness=0.8,
     ),
     QuantityRule(
@@ -288,47 +286,11 @@ RULES: tuple[QuantityRule, ...] = (
     ),
 )
 
-_COUNT = (
-    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|twelve)\b)[ -]*)"
-)
-_CORES = re.compile(
-    rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
-    rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
-    rf"independent processors|(?:(?:symmetric|identical)\s+)?CPUs\b|CPU cores"
-    rf"|(?:(?:\d+-bit|RISC-V|RISC|application|in-order|out-of-order"
-    rf"|[\w-]+-class|identical"
-    rf"|Arm®?|embedded|high-performance)\s+){{1,4}}cores\b)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
-    rf"[\w-]*\d+-bit [\w-]+)?)",
-    re.IGNORECASE,
-)
-_NAMED_CORES = re.compile(
-    rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:big|little|symmetric|identical|low-power|high-performance|independent"
-    rf"|\d+-bit)\s+)*(?:arm®?\s+)?"
-    r"(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
-    r"|(?:XuanTie\s+)?C9\d\d\w*)(?!\S*[-/]?\s*(?:based )?clusters?)"
-    r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
-    re.IGNORECASE,
-)
-_AT_MOST = re.compile(r"\b(?:up to|as many as|at most|maximum of)\s*$", re.IGNORECASE)
-_CORES_AFTER = re.compile(
-    r"\b(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+|(?:XuanTie\s+)?C9\d\d\w*),? ?"
-    r"(?:MP(?P<mp>[2-8])\b|\(?[x×] ?(?P<times>[2-8])\b(?! ?\d)|"
-    r"(?P<word>single|dual|triple|quad|hexa|octa)[- ]?core\b)",
-    re.IGNORECASE,
-)
-"""`Cortex-A7 dual-core`, `Cortex-A7 MP2`, `Cortex-A55 x4`."""
 _CORE_TYPE = re.compile(
     r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+|XuanTie\s+[CE]\d{3}(?:\s+RISC-V)?|"
     r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
     re.IGNORECASE,
 )
-_NUMBERS_SOMETHING = re.compile(
-    r"(?:\b(?:tables?|figures?|fig|chapters?|sections?|parts?|appendix|steps?|notes?|rev(?:ision)?|version|part)"
-    r"|[图表第章])[\s.:]*(?:\d+[-.])*$|\d[-.]$",
-    re.IGNORECASE,
-)
-"""What stands before the number of a section or a figure, which counts no cores: `Figure 3 Cortex-A53 platform`."""
 _REGISTERS = re.compile(
     r"\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b", re.IGNORECASE
 )
@@ -344,6 +306,10 @@ _ISSUE = re.compile(
     r"|\b(?:issu|dispatch|execut|launch|decod)(?:es?|ing)? (?:and \w+ )?"
     r"(?:up to |as many as |at most |a maximum of )?(?P<count>one|two|three|four|five|six|eight|\d) (?:\d+-bit )?"
     r"instructions? (?:per|each|every|in one|in a single|in the same)\b"
+    r"|\b(?:issu|dispatch)(?:es?|ing) (?:up to |as many as |at most )?(?P<together>two|three|four|five|six|eight|\d)"
+    r" (?:\d+-bit )?instructions? (?:simultaneously|at (?:once|the same time|a time)|in parallel|concurrently)\b"
+    r"|\b(?P<passive>two|three|four|six|eight|\d) (?:\d+-bit )?instructions? (?:are|can be|may be) "
+    r"(?:issued|dispatched) (?:per|each|every|in (?:each|every|one)|in a single)\b"
     rf"|\b(?:(dual|two|four|triple|quad|\d)-?(?:way|issue)\b[\w ,-]{{0,24}}?(?:issue|superscalar)|"
     rf"parallel execution of ({'|'.join(w for w in NUMBER_WORDS if w.isascii())}) instructions)",
     re.IGNORECASE,
@@ -384,52 +350,9 @@ def _tlb(tagged: Tagged, end: int) -> str | None:
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
-    """Core counts, core names, instruction set and issue width."""
+    """Core names, instruction set, registers and issue width."""
     text = tagged.text
     path = " ".join(tagged.statement.path[-2:])
-    if not (_NOT_CPU.search(text) or _NOT_CPU.search(path)):
-        named_at: list[int] = []
-        for match in _NAMED_CORES.finditer(text):
-            if match[1] and _NUMBERS_SOMETHING.search(text[: match.start()]):
-                continue
-            named_at.append(match.start())
-            number = float(match[1] or NUMBER_WORDS[match[2].lower()])
-            if 1 <= number <= 256:
-                name = match["name"].replace("®", "")
-                plain = Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
-                most = _AT_MOST.search(text[: match.start()])
-                yield replace(plain, value=None, max=number) if most else plain
-        for match in _CORES_AFTER.finditer(text):
-            if any(match.start("name") <= at or text[at : match.start("name")].isspace() for at in named_at):
-                continue
-            named_at.append(match.start("word"))
-            said = match["mp"] or match["times"] or NUMBER_WORDS[match["word"].lower()]
-            name = match["name"].replace("®", "")
-            yield Found("cpu.cores", match.start(), match.end(), float(said), instance=name, sureness=0.88)
-        for match in (m for m in _CORES.finditer(text) if m.start() not in named_at):
-            number = float(match[1] or NUMBER_WORDS[match[2].lower()])
-            named = match["name"] or _named_after(text, match.end())
-            alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
-            if (
-                1 <= number <= 256
-                and not (alone and not named)
-                and (
-                    named
-                    or re.search(r"processor|CPU|microcontroller|cog|RISC|\d-bit [^,;]*cores", text, re.IGNORECASE)
-                )
-            ):
-                named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
-                instance = named or instances.core(tagged, match.start(), match.end())
-                of_each = re.search(r"\beach\b", text[: match.start()], re.IGNORECASE)
-                if named or not (of_each or re.search(r"\bpower domain|clusters?\. big", text, re.IGNORECASE)):
-                    yield Found(
-                        "cpu.cores",
-                        match.start(),
-                        match.end(),
-                        number,
-                        instance=instance,
-                        sureness=0.9 if named else 0.72,
-                    )
     several = _REGISTERS.search(text)
     if several:
         yield Found("cpu.registers", *several.span(), float(several[1]), sureness=0.75)
@@ -453,12 +376,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
             sureness=0.8,
         )
     issue = _ISSUE.search(text)
-    if issue and (issue["count"] or re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE)):
+    if issue and (
+        issue["count"]
+        or issue["together"]
+        or issue["passive"]
+        or re.search(r"issue|superscalar|parallel execution", text, re.IGNORECASE)
+    ):
         word = next(part for part in issue.groups() if part).lower()
         number = NUMBER_WORDS.get(word) or int(word)
         yield Found("cpu.issue_width", issue.start(), issue.end(), float(number), sureness=0.85)
-
-
-def _named_after(text: str, end: int) -> str:
-    near = instances.CORE.search(text, end, end + 30)
-    return near.group() if near else ""

@@ -16,7 +16,7 @@ FEATURES = re.compile(
 EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
 REVISION = re.compile(
     r"\b(?:revision|change|document) history\b|\b(?:revisions|changes|corrections) (?:from|in|since|and)\b|修订"
-    r"|\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
+    r"|(?<!\bbe )(?<!\bis )(?<!\bare )\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
     re.IGNORECASE,
 )
 """Where a document tells of its own former versions."""

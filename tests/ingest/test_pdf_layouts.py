@@ -131,3 +131,35 @@ def test_a_row_of_a_register_table_tells_nothing_of_the_chip():
         ("DMA_MODE", "0x10", "R/W", "4 channels, burst of 16, 64 KB of SRAM"),
     ])  # fmt: skip
     assert said(paper) == {("register.offset", "DMA_MODE", "0x10")}
+
+
+def test_a_sentence_that_is_broken_off_by_a_column_goes_on_in_the_next_and_an_item_at_the_end_of_its_line():
+    paper = Paper(9)
+    left = [
+        "The core fetches four words at a time and",
+        "keeps what it cannot use yet in its queue.",
+        "Stores wait there until nothing that was",
+        "read before them can fail any more. What is",
+        "shared with others is never kept for long,",
+        "and whoever asks for it gets it in the next",
+        "cycle. Loads may overtake them, as long as",
+        "they are not for the same word of memory.",
+        "A line of it stays until another one comes,",
+        "and each one of them has 96 KiB of tightly",
+    ]
+    right = [
+        "coupled memory of its own beside that, in",
+        "which nothing is ever moved by hardware. All",
+        "that is kept there has to be put there by",
+        "software, word by word or by the mover that",
+        "belongs to the cluster. It can be read from",
+        "outside, too, though that takes far longer.",
+        "Its words are guarded by parity, and what is",
+        "wrong is told to the core by an exception.",
+        "• The MMU has one large, fully associative",
+        "  TLB with 96 entries",
+    ]
+    for words, beside in zip(left, right, strict=True):
+        paper.text(310, beside)
+        paper.line(50, words)
+    assert said(paper) == {("memory.tcm.size_bytes", None, 96 << 10), ("cpu.tlb.entries", "TLB", 96)}
