@@ -134,10 +134,25 @@ def _base(tagged: Tagged, cells: Sequence[Cell], about: str) -> Iterator[Found]:
     stop = cell.start + at.end(1) if at else cell.end
     yield Found(field, cell.start, stop, address(start), instance=label, sureness=sureness)
     last = end if end is not None else _last(tagged, cells)
+    size = _sized(tagged, cells) if memory and last is None else None
+    if size:
+        yield Found("memory.region.size_bytes", cell.start, size[1], size[0], instance=label, sureness=0.75)
     if memory and last is not None and last > start and sizes_agree(tagged.text, last - start + 1):
         yield Found(
             "memory.region.size_bytes", cell.start, stop, float(last - start + 1), instance=label, sureness=0.75
         )
+
+
+def _sized(tagged: Tagged, cells: Sequence[Cell]) -> tuple[float, int] | None:
+    """The size of a row that has a cell for it, and where it ends."""
+    for cell in cells:
+        if re.search(r"\bsize\b|\blength\b|大小|容量", cell.header, re.IGNORECASE):
+            unit = re.search(r"[(\[]\s*([KMG]i?B|bytes?|[KM]bytes?)\s*[)\]]", cell.header, re.IGNORECASE)
+            text = tagged.statement.cell_text(cell)
+            sizes = find_amounts(f"{text} {unit[1]}" if unit and re.fullmatch(r"[\d.,]+", text.strip()) else text)
+            if len(sizes) == 1 and sizes[0].dimension == "bytes" and sizes[0].form == "single":
+                return sizes[0].values[0], cell.end
+    return None
 
 
 def sizes_agree(text: str, size: float) -> bool:

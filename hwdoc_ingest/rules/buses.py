@@ -36,7 +36,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "bus.width_bits",
         "bits",
-        words(r"\b(?:system |main )?(?:AXI\d?|AHB|AMBA)(?:[- ]?Lite)? (?:crossbar|interconnect|fabric|system bus)\b"),
+        words(
+            r"\b(?:system |main |multi-?layer |advanced )*(?:AXI\d?|AHB|AMBA)(?:[- ]?Lite)? "
+            r"(?:crossbar|interconnect|fabric|system bus|(?:bus )?matrix)\b"
+        ),
         low=8,
         high=1024,
         gap_words=1,
@@ -88,6 +91,12 @@ _CLOCKED = re.compile(
     re.IGNORECASE,
 )
 """What leads from a bus to its clock: `AHB clock of up to`, `the AXI interconnect is clocked at`."""
+_OF_DOMAIN = re.compile(
+    r"\bmax(?:imum|\.)? (?:allowed |operating |clock )*frequency (?:of|for) (?:the )?(?P<of>[^.;]{2,60}?)"
+    r" (?:domains?|bus(?:es)?|clocks?)? ?(?:is|are|=|:) (?P<at>[\d.]+ ?MHz)",
+    re.IGNORECASE,
+)
+"""`The maximum frequency of the AHB and the high-speed APB domains is 72 MHz`."""
 _CONDITION = re.compile(r"(?:@|\b(?:with|at|when|if|for)(?: an?)?)\s*$", re.IGNORECASE)
 _NO_CLOCK = words(r"divid|ratio|UART|SPI|I2C|USB|timer|PWM|ADC|(?<!A)DDR|SD(?:IO|MMC)|eMMC|DMA|register|when\b|\bif\b")
 _MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?|limited to|at most|no more than|not exceed)\s*$", re.IGNORECASE)
@@ -108,6 +117,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
                 yield Found("bus.width_bits", *match.span(), width, instance=match["bus"], sureness=0.72)
     if tagged.statement.is_row:
         return
+    domain = _OF_DOMAIN.search(text)
+    at = next((each for each in tagged.amounts if domain and each.start == domain.start("at")), None)
+    if domain and at:
+        for bus in _NAMED.finditer(domain["of"]):
+            yield Found("bus.clock_hz", *domain.span(), max=at.values[0], instance=bus.group(), sureness=0.76)
     for amount in tagged.amounts:
         if amount.dimension != "frequency" or amount.form != "single" or not 1e6 <= amount.values[0] <= 4e9:
             continue

@@ -212,6 +212,11 @@ _NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
 """An RC oscillator that is called after its clock: `RC32M`."""
 
 
+_AND_SLOW = re.compile(
+    r"\)?,?\s*(?:and|&|/|,|plus|or)\s*(?:an? )?[\d.]+ ?kHz (?:(?:quartz|external) )?(?:crystals?|XTALs?)\b",
+    re.IGNORECASE,
+)
+"""After the fast crystal comes the slow one, and the name of both: `3 to 32 MHz and 32 kHz crystal oscillator`."""
 _TO_NUMBER = re.compile(
     r"(?: oscillators?| clocks?| frequency|\)| \([A-Z][A-Za-z]{1,8}\)|\s?\()*\s*"
     r"(?:[:=,(]|\bis an?\b|\bis\b|\bof\b|\bat\b|\bwith an?\b|\bwith\b"
@@ -246,6 +251,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if other and len(clocks) == 1 and clocks[0].start > other.end():
         field = "gpu.clock_hz" if other["gpu"] else "npu.clock_hz"
         yield Found(field, clocks[0].start, clocks[0].end, clocks[0].values[0], sureness=0.72)
+    for amount in tagged.amounts:
+        if amount.dimension == "frequency" and amount.values[0] >= SLOW and _AND_SLOW.match(text, amount.end):
+            plain = Found("clock.xtal_hz", amount.start, amount.end, amount.values[0], sureness=0.78)
+            ranged = replace(plain, value=None, min=amount.values[0], max=amount.values[-1])
+            yield plain if amount.form == "single" else ranged
     for match in _NAMED_RC.finditer(text):
         value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
         yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)

@@ -18,6 +18,8 @@ ADJECTIVE_OF_CORE = re.compile(r"[\s-]{1,2}(?:(?:Arm|ARM|RISC-V|[A-Z]\w{2,10})®
 """What stands between a number and the core whose adjective it is: `a 240 MHz Arm Cortex-M33`."""
 BOUND_WORD = re.compile(r"\b(?:min|max|typ|nom)(?:imum|ical|inal)?\b", re.IGNORECASE)
 """What is beside a value with one of these is another bound of it, no condition."""
+SAID_ANEW = re.compile(r"±|\d ?V? ?(?:to|[-–~]) ?\d+(?:\.\d+)? ?V")
+"""A range of voltages beside a voltage is the same said in another way."""
 IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b(?!RV\d\d)[A-Z]{2,}[A-Za-z]*\d+[A-Z]*\b")
 PART = re.compile(r"\b[A-Z]{0,5}\d{2,6}[A-Z]{0,3}\d*(?:-[A-Z0-9]{1,6})?\b")
 CONTROLLER = re.compile(r"\b\w*(?:DMAC?|GDMA)\w*(?:-\d)?\b", re.IGNORECASE)
@@ -163,7 +165,7 @@ def beside(tagged: Tagged, start: int, end: int) -> str | None:
     """What stands right after a value as its condition: `(8085A)`, `@ 1.2V`, `at 25 MHz`."""
     found = AT_CONDITION.match(tagged.text[end:])
     told = next(part for part in found.groups() if part).strip() if found else None
-    return None if told and BOUND_WORD.search(told) else told
+    return None if told and (BOUND_WORD.search(told) or SAID_ANEW.search(told)) else told
 
 
 _NO_LABEL = re.compile(r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", re.IGNORECASE)

@@ -148,6 +148,17 @@ RULES: tuple[QuantityRule, ...] = (
     ),
     QuantityRule(
         "memory.otp.size_bits",
+        "bytes",
+        words(r"\bOTP\b\)?|\bone[- ]time[- ]programmable(?: memory)?(?: \(OTP\))?"),
+        low=128,
+        high=1 << 24,
+        scale=0.125,
+        gap_words=2,
+        forbids=words(r"\bprogram(?!mable)|\boperation|\bwords?\b|\bat a time\b|\bread\b|\bblock"),
+        sureness=0.75,
+    ),
+    QuantityRule(
+        "memory.otp.size_bits",
         "bits",
         words(r"\be-?fuses?\b|\bOTP\b|\bone[- ]time[- ]programmable(?: memory)?\b"),
         low=32,

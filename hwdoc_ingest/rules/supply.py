@@ -115,7 +115,8 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.82,
         forbids=words(
             r"input (?:low|high)|output (?:low|high)|\bV[IO][HL]\b|leakage|threshold|ripple|drop|any pin|"
-            r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured|\bI/?O\b|GPIO|"
+            r"input voltage|output voltage|clamp|hysteresis|brownout|exceed|ground|measured"
+            r"|(?<!tolerant )(?:\bI/?O\b|GPIO)|"
             r"PHY|\bUSB|PLL|HDMI|MIPI|PCIe|analog|retention|eMMC|\bADC|SDIO|(?<!A)DDR|memory|peripheral|pull-?up|"
             r"\bRTC|only\b|\breach(?:es)?\b|\bbattery\b|\bbackup\b|\bVBAT\b|\bunless\b|\botherwise\b|\boutput\b"
             r"|\btested\b|\binterface pins?\b|^\d+ V\w+ \("

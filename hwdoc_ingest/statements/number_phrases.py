@@ -145,11 +145,16 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
 
 
 def _with_limits(text: str, nominal: Amount, limits: Amount) -> Amount | None:
-    """`3.3 V (3.0 V to 3.6 V)` as one phrase: a voltage with its limits in parentheses."""
-    if not nominal.dimension == limits.dimension == "voltage" or (nominal.form, limits.form) != ("single", "range"):
+    """`3.3 V (3.0 V to 3.6 V)` as one phrase, a voltage with its limits; so is `3.0 V to 3.6 V (3.3 V ± 10 %)`."""
+    if not nominal.dimension == limits.dimension == "voltage":
         return None
-    (value,), (low, high) = nominal.values, limits.values
-    closed = re.match(r"\s*(?:max(?:imum)?\.?)?\s*\)", text[limits.end :], re.IGNORECASE)
+    if (nominal.form, limits.form) == ("single", "range"):
+        (value,), (low, high) = nominal.values, limits.values
+    elif (nominal.form, limits.form) == ("range", "tolerance"):
+        (low, high), (_, value, _) = nominal.values, limits.values
+    else:
+        return None
+    closed = text[limits.end - 1] == ")" or re.match(r"\s*(?:max(?:imum)?\.?)?\s*\)", text[limits.end :], re.IGNORECASE)
     if text[nominal.end : limits.start].strip() != "(" or not closed or not low <= value <= high:
         return None
     return replace(nominal, end=limits.end, values=(low, value, high), form="tolerance")

@@ -96,6 +96,38 @@ SAID = [
     ("The interrupt controller accepts 48 peripheral sources.", "", one("interrupts.count", 48)),
     ("CCM (core coupled memory) mapped at address 0x2000 0000", "", one("memory.region.base", "0x20000000", "CCM")),
     ("After reset the CPU fetches the top-of-stack value from address 0x0010 0000.", "", set()),
+    # A label before a value: the mode of a current, the grade of a range
+    ("STOP: 52 µA at 32 kHz", "", one("power.current_a", 52e-6, "STOP")),
+    (
+        "Power-save Mode: 0.8μA (including a 32 kHz RTC)",
+        "",
+        one("power.current_a", 0.8e-6, "Power-save Mode including a 32 kHz RTC"),
+    ),
+    ("EM2 current: less than 2 µA", "Low energy", one("power.current_a", up_to(2e-6), "EM2")),
+    ("Stop: 20 mA sink", "", set()),
+    (
+        "G-version: -40°C to +105°C",
+        "Operating temperature range",
+        one("thermal.ambient_c", between(-40, 105), "G-version"),
+    ),
+    # A supply said twice; pins that bear more are another matter
+    (
+        "CPU operating voltage range of 2.7 V to 3.3 V (3.0 V ± 10 %) with 5 V tolerant I/O pads.",
+        "",
+        one("power.supply_v", (2.7, 3.0, 3.3)),
+    ),
+    ("Single 3.0 V (2.1 V to 3.3 V) power supply", "", one("power.supply_v", (2.1, 3.0, 3.3))),
+    # A fast and a slow crystal
+    ("4 to 24 MHz and 32 kHz crystal oscillator", "", one("clock.xtal_hz", between(4e6, 24e6))),
+    ("32 MHz crystal and 32.768 kHz crystal", "", one("clock.xtal_hz", 32e6)),
+    # One-time programmable bytes; buses by their domain
+    ("One-time programmable (OTP): 256 bytes for user data", "Flash", one("memory.otp.size_bits", 2048)),
+    (
+        "The maximum allowed frequency of the high-speed APB2 domain is 90 MHz.",
+        "",
+        one("bus.clock_hz", up_to(90e6), "APB2"),
+    ),
+    ("A 32-bit multi-layer AHB bus matrix connects them", "", one("bus.width_bits", 32)),
 ]
 
 
