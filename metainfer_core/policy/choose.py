@@ -22,7 +22,7 @@ from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search.half_search import formats
 from metainfer_core.policy.search.placing import Overfull
 from metainfer_core.policy.search.search import search
-from metainfer_core.policy.search.tools import Progress, Refused, Tools
+from metainfer_core.policy.search.tools import Progress, Refused, StepBySample, Tools
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.verify.effect import effect_of, measure, measure_above
 from metainfer_core.verify.layer_data import collect_layers
@@ -98,27 +98,28 @@ def tools_for(
     metric = (objective.metric, find_metric(objective.metric)) if objective.metric is not None else None
     learned_from = calibration_samples or samples
     few = samples.first(MEASURED_ALONE)
+    telling = StepBySample(progress)
     start = functools.cache(lambda: run(lower(model), few.feeds))
     return Tools(
-        measure=lambda adapted: measure(reference, adapted, samples, metric),
-        measure_within=_giving_up(reference, samples, objective),
+        measure=lambda adapted: measure(reference, adapted, samples, metric, telling.sample),
+        measure_within=_giving_up(reference, samples, objective, telling.sample),
         measure_few=lambda adapted: effect_of(reference, run(lower(adapted), few.feeds, start()).outputs, few),
         price=lambda adapted: predict(adapted, spec),
         calibrate=lambda adapted: collect_ranges(adapted, learned_from, progress, faster_widths(spec)),
-        layers=lambda adapted: collect_layers(adapted, learned_from),
+        layers=lambda adapted: collect_layers(adapted, learned_from, telling.sample),
         overfull=overfull,
         refused=refused,
-        progress=progress,
+        progress=telling.step,
     )
 
 
 def _giving_up(
-    reference: Sequence[Outputs], samples: Samples, objective: Objective
+    reference: Sequence[Outputs], samples: Samples, objective: Objective, told: Callable[[int, int], None]
 ) -> Callable[[ir.Model], Effect | None] | None:
     """Measuring that stops where the decibels are lost; None where the budget is of another kind."""
     if objective.metric is not None or objective.min_sqnr_db <= LOWEST_DB:
         return None
-    return lambda adapted: measure_above(reference, adapted, samples, objective.min_sqnr_db)
+    return lambda adapted: measure_above(reference, adapted, samples, objective.min_sqnr_db, told)
 
 
 def predict(adapted: ir.Model, spec: HardwareSpec) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -18,7 +18,11 @@ ROUNDING = 1e-6
 
 
 def measure(
-    reference: Sequence[Outputs], adapted: ir.Model, samples: Samples, metric: tuple[str, Metric] | None = None
+    reference: Sequence[Outputs],
+    adapted: ir.Model,
+    samples: Samples,
+    metric: tuple[str, Metric] | None = None,
+    told: Callable[[int, int], None] = lambda done, total: None,
 ) -> Effect:
     """The effect of `adapted` against the reference outputs of the unchanged model on the same samples.
 
@@ -27,12 +31,21 @@ def measure(
         adapted: The changed model.
         samples: The inputs, with labels where there is a metric.
         metric: Its name and how it is counted; it judges the first output.
+        told: Called after each sample with how many are done, and how many there are.
     """
-    return effect_of(reference, list(Simulator(lower(adapted)).run_each(samples.feeds)), samples, metric)
+    actual: list[Outputs] = []
+    for outputs in Simulator(lower(adapted)).run_each(samples.feeds):
+        actual.append(outputs)
+        told(len(actual), len(samples.feeds))
+    return effect_of(reference, actual, samples, metric)
 
 
 def measure_above(
-    reference: Sequence[Outputs], adapted: ir.Model, samples: Samples, min_sqnr_db: float
+    reference: Sequence[Outputs],
+    adapted: ir.Model,
+    samples: Samples,
+    min_sqnr_db: float,
+    told: Callable[[int, int], None] = lambda done, total: None,
 ) -> Effect | None:
     """As `measure`; None as soon as the noise so far is more than an output may have over all samples.
 
@@ -44,6 +57,7 @@ def measure_above(
     noise, actual = dict.fromkeys(signal, 0.0), []
     for before, after in zip(reference, Simulator(lower(adapted)).run_each(samples.feeds), strict=False):
         actual.append(after)
+        told(len(actual), count)
         for name in noise:
             noise[name] += noise_power(before[name], after[name])
             if not noise[name] <= allowed[name]:

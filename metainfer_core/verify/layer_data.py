@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -16,10 +16,12 @@ MOST_SAMPLES = 64
 """More change little: a layer gives many rows a sample."""
 
 
-def collect_layers(model: ir.Model, samples: Samples) -> Mapping[str, Layer]:
+def collect_layers(
+    model: ir.Model, samples: Samples, told: Callable[[int, int], None] = lambda done, total: None
+) -> Mapping[str, Layer]:
     """Node id to inputs and weights of each float layer with a constant weight; nothing of samples too few to hold out.
 
-    One sample of four is held out, as for calibration.
+    One sample of four is held out, as for calibration. `told` is called after each with how many are done, of how many.
     """
     feeds = samples.feeds[:MOST_SAMPLES]
     layers = [node for node in model.graph if _is_layer(node)]
@@ -32,6 +34,7 @@ def collect_layers(model: ir.Model, samples: Samples) -> Mapping[str, Layer]:
             array = outputs[source] if source in outputs else feed[source]
             taken = rows_of(node, array, rows_in(node, len(feeds)))
             rows[str(node.name)][index % HELD_OUT == HELD_OUT - 1].append(taken.astype(np.float32))
+        told(index + 1, len(feeds))
     return {
         str(node.name): Layer(
             seen=np.concatenate(rows[str(node.name)][0]),

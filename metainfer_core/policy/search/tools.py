@@ -17,6 +17,31 @@ from metainfer_core.policy.search.placing import Overfull
 Progress = Callable[[str, int, int], None]
 
 
+class StepBySample:
+    """Progress of a search in which a step also moves with each sample that a measurement within it has run.
+
+    A step that measures several models on 16 samples each counts 16 for each of them.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._step, self._done, self._total, self._samples = "", 0, 0, 1
+
+    def step(self, name: str, done: int, total: int) -> None:
+        """A step begins, or its next part does."""
+        if name != self._step:
+            self._samples = 1
+        self._step, self._done, self._total = name, done, total
+        self._progress(name, done * self._samples, total * self._samples)
+
+    def sample(self, done: int, total: int) -> None:
+        """So many of the samples of the measurement that is under way are done; after the last, the step goes on."""
+        self._samples = max(self._samples, total)
+        if done < total:
+            whole = max(1, self._total) * self._samples
+            self._progress(self._step, min(self._done * self._samples + done, whole), whole)
+
+
 @dataclass(frozen=True)
 class Refused:
     """That the compiler would refuse an adapted model."""

@@ -33,6 +33,8 @@ def test_every_step_before_the_search_is_told_with_its_own_count(tmp_path: Path)
         *(("choosing ranges", done, 3) for done in range(3)),
         *(("running the unchanged model", done, 3) for done in range(3)),
     ]
+    floats = [(done, total) for step, done, total in told if step == "measuring in floats"]
+    assert floats == [(0, 1), (1, 3), (2, 3)]  # the bar moves with each sample that the model is measured on
     assert list(dict.fromkeys(step for step, _, _ in told[9:])) == [
         "proposing structural actions",
         "measuring in floats",

@@ -310,4 +310,10 @@ def test_progress_is_told() -> None:
     mended = [(done, total) for step, done, total in told if step == "mending what rounding does"]
     assert mended == [(done, 10) for done in range(10)]
     tried = [(done, total) for step, done, total in told if step == "searching what stays float"]
-    assert tried == [(done, most_tries(5)) for done in range(7)]
+    parts = [done / total for done, total in tried]
+    assert parts == sorted(parts)  # it never goes back
+    assert {done / most_tries(5) for done in range(7)} <= set(parts)
+    assert len(parts) > 7  # and moves within a try, by samples
+    assert [(done, total) for step, done, total in told if step == "measuring in floats"] == [
+        (0, 1), *((done, len(samples.feeds)) for done in range(1, len(samples.feeds)))
+    ]  # fmt: skip
