@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.rewiring import only_reader, readers, scalar_of
@@ -12,16 +14,23 @@ from metainfer_core.numerics.activations import OPERATORS
 ACTIVATIONS = tuple(OPERATORS)
 """Activations that a kernel can apply to its own results: clamps by limits alone, curves on 8 bits by a table."""
 
+SIXTH = {"alpha": 1 / 6, "beta": 0.5}
+
 
 @dataclass(frozen=True)
 class SpelledOut:
-    """Nodes that together compute one activation."""
+    """Nodes that together compute one operator."""
 
     op_type: str
     nodes: tuple[ir.Node, ...]
     """In execution order; the last one gives the result."""
     source: ir.Value
-    """What the activation is applied to."""
+    """What the operator is applied to."""
+    attributes: Mapping[str, float | int | str] = field(default_factory=dict)
+    operands: tuple[np.ndarray, ...] = field(default=(), compare=False)
+    """Constant inputs behind the source."""
+    lacking: str = ""
+    """Why ONNX has no operator for it, as the end of a sentence; empty where it has one."""
 
 
 def spelled_out(start: ir.Node) -> SpelledOut | None:
@@ -40,7 +49,7 @@ def spelled_out(start: ir.Node) -> SpelledOut | None:
     chain: tuple[ir.Node, ...] = (start, clip)
     after = only_reader(clip.outputs[0])
     if after is not None and _divides_by_six(after, clip.outputs[0]):
-        return _product(source, (*chain, after)) or SpelledOut("HardSigmoid", (*chain, after), source)
+        return _product(source, (*chain, after)) or SpelledOut("HardSigmoid", (*chain, after), source, SIXTH)
     if after is not None and after.op_type == "Mul" and source in after.inputs:
         last = only_reader(after.outputs[0])
         if last is not None and _divides_by_six(last, after.outputs[0]):
@@ -57,7 +66,7 @@ def _product(source: ir.Value | None, chain: tuple[ir.Node, ...]) -> SpelledOut 
 
 def _is_sixth(node: ir.Node) -> bool:
     alpha, beta = node.attributes.get_float("alpha", 0.2), node.attributes.get_float("beta", 0.5)
-    return abs(alpha - 1 / 6) < 1e-6 and abs(beta - 0.5) < 1e-6
+    return abs(alpha - SIXTH["alpha"]) < 1e-6 and abs(beta - SIXTH["beta"]) < 1e-6
 
 
 def _without_constant(node: ir.Node, constant: float) -> ir.Value | None:

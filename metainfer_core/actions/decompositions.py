@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.recurrent_decompositions import GRU_PIECES, PIECES, can_be_written_out, gru, lstm
-from metainfer_core.actions.rewiring import array_of, numbers_of
+from metainfer_core.actions.rewiring import array_of, numbers_of, scalar_of
 from metainfer_core.graph.shapes import static_shape
 
 
@@ -145,6 +145,25 @@ def _second_factor(at: Pieces) -> ir.Value:
     return at.numbers(weight * np.float32(at.attribute("alpha", 1.0)))
 
 
+def _power(at: Pieces) -> ir.Value:
+    exponent = scalar_of(at.original.inputs[1])
+    if exponent == 0.5:
+        return at.op("Sqrt", [at.source])
+    square = at.op("Mul", [at.source, at.source])
+    return square if exponent == 2.0 else at.op("Mul", [square, at.source])
+
+
+def _raises_to(*exponents: float) -> Callable[[ir.Node], bool]:
+    """Whether a power has one of these constants as its exponent, and its base's shape."""
+
+    def applies(node: ir.Node) -> bool:
+        base = node.inputs[0]
+        same = base is not None and static_shape(base) == static_shape(node.outputs[0])
+        return same and scalar_of(node.inputs[1]) in exponents
+
+    return applies
+
+
 def _plain_gemm(node: ir.Node) -> bool:
     whole = array_of(node.inputs[1]) is not None and node.attributes.get_float("beta", 1.0) == 1.0
     return whole and not node.attributes.get_int("transA", 0)
@@ -223,6 +242,7 @@ DECOMPOSITIONS: dict[str, tuple[Decomposition, ...]] = {
     "Elu": (Decomposition(("Relu", "Neg", "Exp", "Sub", "Mul", "Add"), _elu),),
     "Tanh": (Decomposition(("Mul", "Sigmoid", "Sub"), _tanh),),
     "Relu": (Decomposition(("Clip",), lambda at: at.op("Clip", [at.source, at.number(0.0)])),),
+    "Pow": (Decomposition(("Mul",), _power, _raises_to(2.0, 3.0)), Decomposition(("Sqrt",), _power, _raises_to(0.5))),
     "Reciprocal": (Decomposition(("Div",), lambda at: at.op("Div", [at.number(1.0), at.source])),),
 }
 """Operator type to the ways to compute it, in order of preference."""

@@ -11,6 +11,7 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.decompositions import DECOMPOSITIONS, Decomposition
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import UNIT, is_float, node, remove, take_over
+from metainfer_core.actions.spelled_operators import spelled_operators
 from metainfer_core.actions.units import NoUnit, describe, home, not_run, unit_for, unknown_unit
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
@@ -47,8 +48,11 @@ class Decompose(ActionKind):
         unit = home(spec, "float32")
         if isinstance(unit, NoUnit):
             return
+        runs = spec.compute_units[unit].operators.runs
+        whole = [each for each in spelled_operators(model) if not each.lacking and runs(each.op_type)]
+        left_to_fuse = {node for each in whole for node in each.nodes}
         for candidate in model.graph:
-            if not candidate.domain and spec.compute_units[unit].operators.runs(candidate.op_type):
+            if candidate in left_to_fuse or (not candidate.domain and runs(candidate.op_type)):
                 continue
             action = self._action(spec, unit, candidate)
             if action is None:

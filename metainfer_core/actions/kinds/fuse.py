@@ -1,4 +1,4 @@
-"""Fuse an activation into the node before it, after recognising an activation that is spelled out in several nodes."""
+"""Fuse an activation into the node before it, after recognising an operator that is spelled out in several nodes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from metainfer_core.actions.action import Action, ActionKind, Alternative, Oblig
 from metainfer_core.actions.activations import ACTIVATIONS, SpelledOut, spelled_out
 from metainfer_core.actions.integer_operators import integer_form
 from metainfer_core.actions.rewiring import (
+    FROM,
     FUSED_WITH,
     UNIT,
     array_of,
     is_float,
-    mark_origin,
     name_of,
-    new_value,
     node,
     nodes_by_id,
     readers,
-    remove,
-    take_over,
 )
-from metainfer_core.actions.units import NoUnit, not_run, unit_for, unknown_unit
+from metainfer_core.actions.spelled_operators import as_one, spelled_by, spelled_operators
+from metainfer_core.actions.units import NoUnit, home, not_run, unit_for, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
@@ -32,6 +30,9 @@ from metainfer_core.values import Value
 LEADERS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul")
 """Operators whose kernels can apply an activation to each result before they store it."""
 H_SWISH = "Howard et al. 2019, section 5.2: h-swish(x) = x * ReLU6(x + 3) / 6"
+TOLD = "ONNX operator specification: computed for probes, the nodes give what the operator is defined to give"
+FEW = 4
+"""Nodes that a claim lists one by one."""
 LAW = "A value that one node alone reads need not be stored; each result can be activated where it is made."
 
 
@@ -48,12 +49,13 @@ class Fuse(ActionKind):
     """Computes an activation inside the kernel of the node that feeds it.
 
     The tensor between the two is never stored. An activation that the model spells out in several nodes, such as
-    hard-swish as Add, Clip, Mul and Div, becomes one operator first.
+    hard-swish as Add, Clip, Mul and Div, becomes one operator first; so do layer normalization and softmax, which are
+    kernels of their own. Their nodes are told by what they compute, however they are written.
     """
 
     name = "fuse"
     obligation = Obligation(
-        relative=1e-5, absolute=1e-5, why="The same operations; a spelled-out division becomes a product with 1/6."
+        relative=1e-5, absolute=1e-5, why="The same function; what was spelled out in several nodes is rounded once."
     )
     risk = RiskFacts(changes_numbers=False, needs_calibration=False, device_dependent=True)
     Params = FuseParams
@@ -63,10 +65,15 @@ class Fuse(ActionKind):
     ) -> Iterator[Action | Refusal]:
         """One action for each activation: into its producer where the law allows it, else recognised alone."""
         taken: set[str] = set()
+        told = {pattern.nodes[0]: pattern for pattern in spelled_operators(model) if not _was_one(pattern)}
         for first in model.graph:
             if first.name in taken:
                 continue
-            pattern = spelled_out(first)
+            pattern = spelled_out(first) or told.get(first)
+            left = _against_spelled(spec, pattern) if pattern is not None else None
+            if pattern is not None and left is not None:  # each node of it may still be fused by itself
+                yield Refusal(kind=self.name, nodes=tuple(str(each.name) for each in pattern.nodes), reason=left)
+                pattern = None
             if pattern is None and first.op_type not in ACTIVATIONS:
                 continue
             members = pattern.nodes if pattern else (first,)
@@ -74,7 +81,8 @@ class Fuse(ActionKind):
             source = pattern.source if pattern else first.inputs[0]
             leader = source.producer() if source is not None else None
             refused: Refusal | None = None
-            if leader is not None and leader.op_type in LEADERS:
+            applied = pattern is None or pattern.op_type in ACTIVATIONS
+            if applied and leader is not None and leader.op_type in LEADERS:
                 action = self._action(spec, (leader, *members), pattern)
                 refused = self.refusal(model, spec, action)
                 if refused is None:
@@ -106,7 +114,7 @@ class Fuse(ActionKind):
         if pattern is None:
             activation, leader = members[0], first
         else:
-            activation = _replace(model, pattern)
+            activation = as_one(model, pattern)
             leader = first if first not in pattern.nodes else activation
         for fused in (leader, activation):
             if params.target_hw:
@@ -136,8 +144,10 @@ class Fuse(ActionKind):
         source = pattern.source if pattern is not None else leader.outputs[0]
         why = []
         if pattern is not None:
-            names = ", ".join(str(member.name) for member in pattern.nodes)
-            why.append(Reason(claim=f"{names} together are one {pattern.op_type} of {name_of(source)}.", law=H_SWISH))
+            law = H_SWISH if spelled_out(pattern.nodes[0]) else TOLD
+            why.append(
+                Reason(claim=f"{_listed(pattern)} together are one {pattern.op_type} of {name_of(source)}.", law=law)
+            )
         if not alone:
             why.append(Reason(claim=f"Nothing else reads {name_of(source)}.", law=LAW))
         params: dict[str, object] = {"with": [member.name for member in members]}
@@ -157,6 +167,30 @@ class Fuse(ActionKind):
                 ),
             ),
         )
+
+
+def _listed(pattern: SpelledOut) -> str:
+    """The nodes by name, or how many there are and which ones they begin and end with."""
+    names = [str(member.name) for member in pattern.nodes]
+    return ", ".join(names) if len(names) <= FEW else f"The {len(names)} nodes from {names[0]} to {names[-1]}"
+
+
+def _was_one(pattern: SpelledOut) -> bool:
+    """Whether the nodes are the pieces of one node that was decomposed."""
+    return len({node.metadata_props.get(FROM, str(node.name)) for node in pattern.nodes}) == 1
+
+
+def _against_spelled(spec: HardwareSpec, pattern: SpelledOut) -> str | None:
+    """Why nodes stay as they are that spell out one operator: it has no name, or only its pieces run at home."""
+    if pattern.lacking:
+        return f"{_listed(pattern)} together are one {pattern.op_type}, but {pattern.lacking}: they stay as they are."
+    for data_type in ("float32", "int8") if pattern.op_type in ACTIVATIONS else ("float32",):
+        at = home(spec, data_type)
+        runs = spec.compute_units[at].operators.runs if isinstance(at, str) else None
+        if runs and not runs(pattern.op_type) and all(runs(node.op_type) for node in pattern.nodes):
+            whole = f"{_listed(pattern)} together are one {pattern.op_type}"
+            return f"{whole}, but {at} runs them and not {pattern.op_type}: they stay as they are."
+    return None
 
 
 def _unit_reason(spec: HardwareSpec, unit: str, op_types: tuple[str, ...]) -> Reason:
@@ -200,18 +234,21 @@ def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str 
         reason = _seen_elsewhere(first, inner, activation_type)
         if reason is not None:
             return reason
+    if whole and pattern is not None and (against := _against_spelled(spec, pattern)) is not None:
+        return against
     for member in members[:-1] if not whole else (first, *members[:-1]):
         if member.outputs[0].is_graph_output():
             return f"{name_of(member.outputs[0])} is an output of the model, so it must be stored."
     if not is_float(first.outputs[0]):
         return f"{name_of(first.outputs[0])} is not float32."
-    return _unit_against(spec, params, first, activation_type)
+    return _unit_against(spec, params, first, activation_type, leads=not whole and first.op_type in LEADERS)
 
 
-def _unit_against(spec: HardwareSpec, params: FuseParams, first: ir.Node, activation_type: str) -> str | None:
+def _unit_against(
+    spec: HardwareSpec, params: FuseParams, first: ir.Node, activation_type: str, leads: bool
+) -> str | None:
     if (unknown := unknown_unit(spec, params.target_hw)) is not None:
         return unknown
-    leads = first.op_type in LEADERS
     unit = params.target_hw or _unit_of(spec, first if leads else None, activation_type)
     if isinstance(unit, NoUnit):
         return unit.reason
@@ -230,16 +267,20 @@ def _unit_against(spec: HardwareSpec, params: FuseParams, first: ir.Node, activa
 def _unit_of(spec: HardwareSpec, leader: ir.Node | None, activation_type: str) -> str | NoUnit:
     """Where the fused kernel will run: the unit for INT8 where the leader can be INT8, else the one for float32."""
     op_type = leader.op_type if leader is not None else activation_type
+    if op_type not in (*LEADERS, *ACTIVATIONS):
+        return unit_for(spec, op_type, "float32")
     integer = unit_for(spec, op_type, "int8") if leader is None or not isinstance(integer_form(leader), str) else None
     return integer if isinstance(integer, str) else unit_for(spec, op_type, "float32")
 
 
 def _pattern(first: ir.Node, members: tuple[ir.Node, ...]) -> SpelledOut | None:
     """The spelled-out activation that the nodes are, with or without `first` as a part of it."""
-    for start, nodes in ((first, (first, *members)), (members[0], members)):
-        pattern = spelled_out(start)
+    for nodes in ((first, *members), members):
+        pattern = spelled_out(nodes[0])
         if pattern is not None and pattern.nodes == nodes:
             return pattern
+        if (told := spelled_by(nodes)) is not None:
+            return told
     return None
 
 
@@ -270,18 +311,3 @@ def _path_around(first: ir.Node, members: tuple[ir.Node, ...]) -> str | None:
                 "fusing up to here would cross the point where a residual path joins."
             )
     return None
-
-
-def _replace(model: ir.Model, pattern: SpelledOut) -> ir.Node:
-    """One node in place of the pattern; it keeps the last node's id and the name of its output."""
-    last = pattern.nodes[-1]
-    name, output = str(last.name), last.outputs[0]
-    attributes = {"alpha": 1 / 6, "beta": 0.5} if pattern.op_type == "HardSigmoid" else {}
-    result = new_value(f"{output.name}.activated", output)
-    new = ir.node(pattern.op_type, [pattern.source], attributes, outputs=[result], name=f"{name}.activation")
-    mark_origin(new, pattern.nodes)
-    model.graph.insert_after(last, new)
-    take_over(model, output, result)
-    remove(model, pattern.nodes)
-    new.name = name
-    return new
