@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from fine_tuning.restructure_blocks import change_heads, change_normalization
+from fine_tuning.restructure_blocks import change_heads, change_normalization, spelled_of
 from fine_tuning.restructure_channels import fewer_channels, more_channels
 from metainfer_core.actions.kernel_taps import Taps, taps_of
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import FROM, add_constant, nodes_by_id, numbers_of, remove, set_input, take_over
+from metainfer_core.actions.spelled_operators import as_one
 from metainfer_core.errors import InputError, UnsupportedError
 from metainfer_core.graph.load import import_model
 from metainfer_core.graph.preprocess import preprocess
@@ -93,7 +94,8 @@ def with_shapes(changed: ir.Model, before: ir.Model) -> ir.Model:
 
 
 def _activation(model: ir.Model, change: StructureChange, values_of: ValuesOf, seed: int) -> None:
-    old = nodes_by_id(model)[change.nodes[0]]
+    spelled = spelled_of(model, change)
+    old = as_one(model, spelled) if spelled is not None else nodes_by_id(model)[change.nodes[0]]
     piece = Pieces(model, old)
     leaky = change.params["to"] == "LeakyRelu"
     result = piece.op("LeakyRelu", [piece.source], alpha=SLOPE) if leaky else piece.op("Relu", [piece.source])

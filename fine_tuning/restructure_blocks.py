@@ -8,8 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
+from metainfer_core.actions.activations import SpelledOut
 from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import add_constant, name_of, nodes_by_id, numbers_of, remove, set_input, take_over
+from metainfer_core.actions.spelled_operators import as_one, spelled_by
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.policy.structure.attention import attention_of
@@ -20,14 +22,20 @@ def change_normalization(
     model: ir.Model, change: StructureChange, values_of: Callable[..., np.ndarray], seed: int
 ) -> None:
     """Statistics of the training data in place of those of each sample, or the other way round."""
-    norm = nodes_by_id(model)[change.nodes[0]]
+    spelled, norm = spelled_of(model, change), nodes_by_id(model)[change.nodes[0]]
+    of_each_sample = change.params["from"] != "BatchNormalization"
+    source = spelled.source if spelled is not None else norm.inputs[0]
+    seen = values_of(model, name_of(source)).astype(np.float64) if of_each_sample else np.zeros(0)
+    if spelled is not None:
+        norm = as_one(model, spelled)
     at = Pieces(model, norm)
     scale, bias = (numbers_of(norm.inputs[1]).astype(np.float64), _bias(norm))
-    if norm.op_type == "LayerNormalization":
-        seen = values_of(model, name_of(norm.inputs[0])).astype(np.float64)
+    if of_each_sample:
         seen = seen.reshape(-1, seen.shape[-1])
-        factor = scale / np.sqrt(seen.var(axis=0) + norm.attributes.get_float("epsilon", 1e-5))
-        shift = bias - seen.mean(axis=0) * factor
+        middle = seen.mean(axis=0) if norm.op_type == "LayerNormalization" else np.zeros(seen.shape[-1])
+        power = np.square(seen - middle).mean(axis=0)
+        factor = scale / np.sqrt(power + norm.attributes.get_float("epsilon", 1e-5))
+        shift = bias - middle * factor
         scaled = at.op("Mul", [at.source, at.numbers(factor.astype(np.float32))])
         result = at.op("Add", [scaled, at.numbers(shift.astype(np.float32))])
     else:
@@ -38,6 +46,25 @@ def change_normalization(
     model.graph.insert_after(norm, at.nodes)
     take_over(model, norm.outputs[0], result)
     remove(model, [norm])
+
+
+def spelled_of(model: ir.Model, change: StructureChange) -> SpelledOut | None:
+    """The operator that is to be changed, where the model spells it out in several nodes; None where it is one node.
+
+    Raises:
+        UnsupportedError: The nodes are another operator.
+    """
+    if len(change.nodes) == 1:
+        return None
+    nodes = nodes_by_id(model)
+    spelled = spelled_by(tuple(nodes[name] for name in change.nodes))
+    if spelled is None or spelled.op_type != change.params["from"]:
+        raise UnsupportedError(
+            f"{change.id} cannot be made.",
+            f"Its nodes do not compute {change.params['from']} of one tensor.",
+            "Give the model of the policy.",
+        )
+    return spelled
 
 
 def _bias(norm: ir.Node) -> np.ndarray:

@@ -38,6 +38,21 @@ batch (float[1,4,5,5] x, float[4] w_gamma, float[4] w_beta, float[4] w_mean, flo
     [pool] y = GlobalAveragePool (n)
 }"""
 
+SPELLED = """
+spelled (float[1,5,8] x, float[8] w_gamma, float[8] w_beta, float[8,4] w_head) => (float[1,5,4] y)
+    <float eps = {0.00001}, float two = {2.0}, int64[1] last = {-1}> {
+    [mean] m = ReduceMean (x, last)
+    [less] d = Sub (x, m)
+    [square] p = Pow (d, two)
+    [var] v = ReduceMean (p, last)
+    [shift] e = Add (v, eps)
+    [root] r = Sqrt (e)
+    [over] q = Div (d, r)
+    [scale] s = Mul (q, w_gamma)
+    [norm] n = Add (s, w_beta)
+    [head] y = MatMul (n, w_head)
+}"""
+
 
 def model_of(text, **weights):
     """The prepared model; weights that are not given are seeded random numbers, variances positive."""
@@ -144,6 +159,26 @@ def test_statistics_of_the_data_take_the_place_of_each_samples():
     gamma, beta = (numbers_of(nodes_by_id(old)["norm"].inputs[index]) for index in (1, 2))
     np.testing.assert_allclose(found.mean(axis=0), beta, atol=1e-4)
     np.testing.assert_allclose(found.std(axis=0), np.abs(gamma), rtol=1e-3)
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_a_normalization_in_several_nodes_becomes_the_datas_statistics_too(centred):
+    text, names = SPELLED, ["mean", "less", "square", "var", "shift", "root", "over", "scale", "norm"]
+    if not centred:
+        text = text.replace("[mean] m = ReduceMean (x, last)", "").replace("[less] d = Sub (x, m)", "")
+        text, names = text.replace("(d, ", "(x, "), names[2:]
+    old = model_of(text)
+    operator = "LayerNormalization" if centred else "RMSNormalization"
+    new = made(old, change("normalization", *names, grade="safe", from_=operator, to="BatchNormalization"))
+    assert [node.op_type for node in new.graph] == ["Mul", "Add", "MatMul"]
+    gamma, beta = (numbers_of(old.graph.initializers[name]) for name in ("w_gamma", "w_beta"))
+    x = np.concatenate([given["x"].reshape(-1, 8) for given in feeds(old)]).astype(np.float64)
+    middle = x.mean(axis=0) if centred else 0.0
+    wanted = (x - middle) / np.sqrt(np.square(x - middle).mean(axis=0) + 1e-5) * gamma + beta
+    found = np.concatenate([values["n"].reshape(-1, 8) for values in run_every_tensor(new, feeds(old))])
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    with pytest.raises(UnsupportedError, match="do not compute"):
+        made(old, change("normalization", *names[:-3], grade="safe", from_=operator, to="BatchNormalization"))
 
 
 def test_each_samples_statistics_take_the_place_of_the_datas():

@@ -36,10 +36,14 @@ def channel_changes(model: ir.Model, place: Place) -> Iterator[StructureChange]:
             continue
         seen.update(region.sources)
         if channels > multiple:
-            yield _with(place, region, channels // multiple * multiple, why)
-        more = -(-channels // multiple) * multiple
-        if more <= channels * (1 + SAFE_SHARE):
-            yield _with(place, region, more, why)
+            fewer = _with(place, region, channels // multiple * multiple, multiple, why)
+            if place.is_worth_it(fewer.predicted_time_us) or fewer.predicted_time_us is None:
+                yield fewer
+        whole = -(-channels // multiple) * multiple
+        if whole <= channels * (1 + SAFE_SHARE):
+            more = _with(place, region, whole, multiple, why)
+            if place.costs_little(more.predicted_time_us) or more.predicted_time_us is None:
+                yield more
 
 
 def misses(place: Place, channels: int, multiple: int) -> Reason:
@@ -61,16 +65,16 @@ def _forbidden(conv: str, channels: int, reason: str, why: Reason) -> StructureC
     )
 
 
-def _with(place: Place, region: Region, count: int, why: Reason) -> StructureChange:
-    """The region with another number of channels."""
-    share = count / region.channels
+def _with(place: Place, region: Region, count: int, multiple: int, why: Reason) -> StructureChange:
+    """The region with another number of channels; the unit takes as long for those that fill its multiple now."""
+    share, filled = count / region.channels, -(-region.channels // multiple) * multiple / region.channels
     before, after = [], []
     for node in region.nodes:
         cost, now = place.nodes[str(node.name)], place.work(str(node.name))
         makes, reads = node not in region.sinks, node not in region.sources
         moved = cost.parameter_bytes * share
         moved += cost.output_bytes * (share if makes else 1) + cost.input_bytes * (share if reads else 1)
-        before.append(now)
+        before.append(Work(now.operations * filled, now.moved))
         after.append(Work(now.operations * share, moved))
     fewer, name = share < 1, str(region.sources[0].name)
     return StructureChange(

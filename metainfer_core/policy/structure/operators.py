@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
+from metainfer_core.actions.activations import SpelledOut
 from metainfer_core.actions.rewiring import array_of, nodes_by_id
+from metainfer_core.actions.spelled_operators import spelled_operators
 from metainfer_core.actions.units import NoUnit, unit_for
 from metainfer_core.graph.shapes import static_shape
 from metainfer_core.policy.structure.attention import Attention, attention_of
@@ -58,6 +60,7 @@ _SWAPS = (
     ),
     _Swap("activation", "Relu", "LeakyRelu", ("LeakyRelu",), "safe", _SLOPE, _ACTIVATION),
     _Swap("normalization", "LayerNormalization", "BatchNormalization", ("Mul", "Add"), "safe", _SAMPLE, _NORMAL),
+    _Swap("normalization", "RMSNormalization", "BatchNormalization", ("Mul", "Add"), "needs review", _SAMPLE, _NORMAL),
     _Swap("normalization", "BatchNormalization", "LayerNormalization", ("LayerNormalization",), "safe",
           _BATCH, _NORMAL),
 )  # fmt: skip
@@ -69,12 +72,26 @@ def operator_changes(model: ir.Model, place: Place) -> Iterator[StructureChange]
         for swap in _SWAPS:
             if node.op_type == swap.now and _can_be(node, swap) and not _runs(place, swap.now):
                 if all(_runs(place, each) for each in swap.needs):
-                    yield _swapped(place, name, swap)
+                    yield _swapped(place, (name,), swap, swap.now)
                 break
+    for spelled in spelled_operators(model):
+        yield from _spelled(place, spelled)
     for node in model.graph:
         attention = attention_of(node) if node.op_type == "Softmax" else None
         if attention is not None:
             yield from _heads(place, attention)
+
+
+def _spelled(place: Place, spelled: SpelledOut) -> Iterator[StructureChange]:
+    """Of an operator in several nodes, where the unit runs neither it nor all of them."""
+    op_types = [node.op_type for node in spelled.nodes]
+    lost = next((each for each in op_types if not _runs(place, each)), None)
+    runs_whole = not spelled.lacking and _runs(place, spelled.op_type)
+    swap = next((each for each in _SWAPS if each.now == spelled.op_type), None)
+    if lost is None or runs_whole or swap is None or not all(_runs(place, each) for each in swap.needs):
+        return
+    if swap.change == "activation" or spelled.attributes["axis"] == -1:
+        yield _swapped(place, tuple(str(node.name) for node in spelled.nodes), swap, lost)
 
 
 def _runs(place: Place, op_type: str) -> bool:
@@ -94,24 +111,26 @@ def _can_be(node: ir.Node, swap: _Swap) -> bool:
     return rank > 2 and (before is None or before.op_type not in ("Conv", "ConvTranspose"))
 
 
-def _swapped(place: Place, name: str, swap: _Swap) -> StructureChange:
-    now, cost = place.work(name), place.nodes[name]
-    lost = unit_for(place.spec, swap.now, place.data_type, fall_back=False)
-    assert isinstance(lost, NoUnit)
-    elsewhere = unit_for(place.spec, swap.now, "float32")
-    before = None if isinstance(elsewhere, NoUnit) else place.float_price(elsewhere, now)
+def _swapped(place: Place, names: tuple[str, ...], swap: _Swap, lost: str) -> StructureChange:
+    """The swap for these nodes, one of which, of type `lost`, the unit does not run."""
+    reason = unit_for(place.spec, lost, place.data_type, fall_back=False)
+    assert isinstance(reason, NoUnit)
+    elsewhere = unit_for(place.spec, lost, "float32")
+    works = [place.work(name) for name in names]
+    before = None if isinstance(elsewhere, NoUnit) else place.float_price(elsewhere, *works)
+    cost = place.nodes[names[-1]]
     after = [Work(cost.output_bytes / 4, cost.moved_bytes) for _ in swap.needs]
     return StructureChange(
         change="activation" if swap.change == "activation" else "normalization",
         grade=swap.grade,
-        nodes=(name,),
+        nodes=names,
         params={"from": swap.now, "to": swap.trained},
-        sentence=f"Train with {swap.trained} in place of {swap.now} at {name}.",
-        why=(place.because(lost.reason, lost.spec_field),),
+        sentence=f"Train with {swap.trained} in place of {swap.now} at {names[0]}.",
+        why=(place.because(reason.reason, reason.spec_field),),
         risk=swap.risk,
         measure=swap.measure,
         predicted_time_us=change_of(before, place.price(*after)),
-        predicted_bytes=place.bytes_as_run(sum(each.moved for each in after) - now.moved),
+        predicted_bytes=place.bytes_as_run(sum(each.moved for each in after) - sum(each.moved for each in works)),
     )
 
 

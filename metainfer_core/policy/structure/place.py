@@ -16,6 +16,8 @@ from metainfer_core.spec.hardware_spec import HardwareSpec
 
 WORTH = 0.01
 """Of the model's predicted time, which a change must save to be proposed for speed alone."""
+MOST_COST = 0.05
+"""Of the model's predicted time, which a change that is proposed for something else may take at worst."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ class Place:
         """Predicted time of calls that follow one another; None where the spec does not say enough."""
         return _priced(self.spec, self.unit, self.data_type, works)
 
-    def float_price(self, unit: str, work: Work) -> Interval | None:
-        """Predicted time of one call in float32 on another unit."""
-        return _priced(self.spec, unit, "float32", [work])
+    def float_price(self, unit: str, *works: Work) -> Interval | None:
+        """Predicted time of calls in float32 on another unit."""
+        return _priced(self.spec, unit, "float32", works)
 
     def bytes_as_run(self, moved: float) -> int:
         """Bytes of float32 numbers as the unit has them."""
@@ -56,6 +58,10 @@ class Place:
     def is_worth_it(self, change: tuple[float, float] | None) -> bool:
         """Whether the time falls by a hundredth of the model's at least, at worst."""
         return change is not None and self.total_us is not None and -change[1] >= WORTH * self.total_us
+
+    def costs_little(self, change: tuple[float, float] | None) -> bool:
+        """Whether the time rises by a twentieth of the model's at most, at worst."""
+        return change is not None and self.total_us is not None and change[1] <= MOST_COST * self.total_us
 
     def rate(self, claim: str) -> Reason:
         """A claim about how fast the unit computes, with the place in the spec."""

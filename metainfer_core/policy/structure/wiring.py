@@ -1,12 +1,15 @@
-"""Residual sums: those that cost more than they may be worth, and places where one would cost next to nothing."""
+"""Residual sums: those that cost more than they may be worth, and blocks that gradients hardly pass without one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import onnx_ir as ir
 
+from metainfer_core.actions.action import Reason
 from metainfer_core.actions.rewiring import array_of, name_of, only_reader
 from metainfer_core.actions.units import NoUnit, unit_for
 from metainfer_core.graph.shapes import static_shape
@@ -17,11 +20,15 @@ LONGEST_BRANCH = 64
 """Nodes that a shortcut passes by, at most."""
 DEEP = 12
 """Layers with weights from which on a model without any shortcut is hard to train (He et al. 2015)."""
-MOST_COST = 0.05
-"""Of the model's predicted time, which a new shortcut may take at worst."""
 LONGEST_BLOCK = 6
 """Nodes that a new shortcut passes by, at most."""
 WEIGHTED = ("Conv", "Gemm", "MatMul")
+VANISHING = 0.1
+"""Of a gradient's power, which a block lets through at most to be given a shortcut."""
+HALVING = ("Relu", "LeakyRelu", "PRelu", "Clip", "HardSwish", "Gelu", "Elu", "Mish")
+"""Activations with next to no slope for half of what they read."""
+POOLS = ("GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax")
+HE = "He et al. 2015, Delving Deep into Rectifiers, section 2.2: half of n * Var[w] for each layer with Relu"
 
 
 class Residual(NamedTuple):
@@ -38,7 +45,7 @@ def residuals(model: ir.Model) -> tuple[Residual, ...]:
 
 
 def wiring_changes(model: ir.Model, place: Place) -> Iterator[StructureChange]:
-    """Shortcuts to take out; in deep models without any, places to put some."""
+    """Shortcuts to take out; in deep models without any, some around blocks that gradients hardly pass."""
     found = residuals(model)
     for residual in found:
         yield from _without(place, residual)
@@ -46,7 +53,8 @@ def wiring_changes(model: ir.Model, place: Place) -> Iterator[StructureChange]:
     runs = not isinstance(unit_for(place.spec, "Add", place.data_type, fall_back=False), NoUnit)
     if not found and len(layers) >= DEEP and runs:
         for block in _blocks(model):
-            yield from _around(place, block)
+            if (share := _gradient_share(block)) <= VANISHING:
+                yield from _around(place, block, share)
 
 
 def _residual(add: ir.Node) -> Residual | None:
@@ -56,23 +64,32 @@ def _residual(add: ir.Node) -> Residual | None:
     if one is other or static_shape(one) != static_shape(other):
         return None
     for branch, skipped in ((one, other), (other, one)):
-        if _is_made_from(branch, skipped):
+        if _is_layer_of(branch, skipped):
             return Residual(add, branch, skipped)
     return None
 
 
-def _is_made_from(value: ir.Value, origin: ir.Value) -> bool:
-    """Whether `origin` is found on the way up, in as many steps as a branch has at most."""
-    seen: set[ir.Value] = {value}
-    waiting = [value]
+def _is_layer_of(value: ir.Value, origin: ir.Value) -> bool:
+    """Whether a layer with weights makes `value` of `origin`, in as many steps as a branch has at most.
+
+    A sum of x with what is computed of x alone, such as x + 0.044715 x³ in a Gelu, is no shortcut.
+    """
+    waiting = [(value, False)]
+    seen = set(waiting)
     for _ in range(LONGEST_BRANCH):
-        producer = waiting.pop(0).producer() if waiting else None
-        for above in producer.inputs if producer is not None else ():
-            if above is origin:
+        if not waiting:
+            break
+        below, weighted = waiting.pop(0)
+        producer = below.producer()
+        if producer is None:
+            continue
+        weighted = weighted or producer.op_type in WEIGHTED
+        for above in producer.inputs:
+            if above is origin and weighted:
                 return True
-            if above is not None and above not in seen:
-                seen.add(above)
-                waiting.append(above)
+            if above is not None and above is not origin and (above, weighted) not in seen:
+                seen.add((above, weighted))
+                waiting.append((above, weighted))
     return False
 
 
@@ -104,7 +121,9 @@ def _blocks(model: ir.Model) -> Iterator[tuple[ir.Node, ...]]:
     taken: set[ir.Node] = set()
     for start in model.graph:
         source = start.inputs[0] if start.inputs else None
-        if start in taken or start.op_type not in WEIGHTED or source is None:
+        before = source.producer() if source is not None else None
+        pooled = before is not None and before.op_type in POOLS  # a gate, not the way through the model
+        if start in taken or start.op_type not in WEIGHTED or source is None or pooled:
             continue
         chain, wanted = [start], static_shape(source)
         best: tuple[ir.Node, ...] = ()
@@ -123,12 +142,34 @@ def _blocks(model: ir.Model) -> Iterator[tuple[ir.Node, ...]]:
             yield best
 
 
-def _around(place: Place, block: tuple[ir.Node, ...]) -> Iterator[StructureChange]:
+def _gradient_share(block: tuple[ir.Node, ...]) -> float:
+    """Of a gradient's power behind a block, what reaches its input, by the spread of its weights."""
+    share = 1.0
+    for node in block:
+        weight = array_of(node.inputs[1]) if node.op_type in WEIGHTED else None
+        if weight is not None:
+            if node.op_type == "Conv":
+                steps = math.prod(node.attributes.get_ints("strides", ()))
+                reads = weight.shape[1] * node.attributes.get_int("group", 1) * steps
+            else:
+                reads = weight.shape[-1 if node.attributes.get_int("transB", 0) else -2]
+            share *= float(np.square(weight.astype(np.float64)).sum()) / reads
+        elif node.op_type == "BatchNormalization":
+            scale, _, _, variance = (array_of(value) for value in node.inputs[1:5])
+            if scale is not None and variance is not None:
+                epsilon = node.attributes.get_float("epsilon", 1e-5)
+                share *= float(np.mean(scale.astype(np.float64) ** 2 / (variance + epsilon)))
+        elif node.op_type in HALVING:
+            share /= 2
+    return share
+
+
+def _around(place: Place, block: tuple[ir.Node, ...], passes: float) -> Iterator[StructureChange]:
     first, last = str(block[0].name), str(block[-1].name)
     size = place.nodes[last].output_bytes
     now = place.work(last)
     change = change_of(place.price(now), place.price(now, Work(size / 4, 3 * size)))
-    if change is None or place.total_us is None or change[1] > MOST_COST * place.total_us:
+    if change is None or place.total_us is None or not place.costs_little(change):
         return
     share = max(change[1], 0.0) / place.total_us
     yield StructureChange(
@@ -137,6 +178,7 @@ def _around(place: Place, block: tuple[ir.Node, ...]) -> Iterator[StructureChang
         nodes=(first, last) if first != last else (first,),
         sentence=f"Train with a shortcut from what {first} reads to what {last} gives.",
         why=(
+            Reason(claim=f"About {passes:.1g} of a gradient's power gets back through these layers.", law=HE),
             place.bandwidth(f"{place.unit} runs Add, and the sum would take {share:.1%} of the model's time at most."),
         ),
         risk="What is skipped must be kept until the sum, and both must be quantized with one scale.",

@@ -168,6 +168,12 @@ def test_channels_may_also_become_more_where_that_is_within_three_tenths():
     assert "more_channels@first" not in found(net(first=48))  # 33 % more
 
 
+def test_channels_are_counted_as_the_unit_fills_its_multiple():
+    changes = found(net(first=56))
+    more, fewer = (changes[f"{name}@first"].predicted_time_us for name in ("more_channels", "channels"))
+    assert 20 * more[1] < -fewer[0]  # eight more are computed anyhow, and cost what they move alone
+
+
 def test_the_channels_of_an_input_are_forbidden():
     plain = json.loads(json.dumps(load("rk3588").plain()))
     change = found(net())["input_shape@first"]
@@ -247,6 +253,37 @@ def test_a_normalization_that_the_unit_lacks_becomes_one_that_it_can_do():
     assert "normalization@norm" not in having
 
 
+SPELLED = """
+spelled (float[1,5,32] x, float[1,5,32] k) => (float[1,5,32] y) <
+    float[32] gamma = {GAMMA}, float eps = {0.001}, float two = {2.0}, int64[1] last = {-1}> {
+    [plus] z = Add (x, k)
+    MEAN
+    [square] p = Pow (d, two)
+    [var] v = ReduceMean (p, last)
+    [shift] e = Add (v, eps)
+    [root] r = Sqrt (e)
+    [over] q = Div (d, r)
+    [scale] y = Mul (q, gamma)
+}""".replace("GAMMA", ", ".join(["1.5"] * 32))
+MEAN = "[mean] m = ReduceMean (z, last)\n [less] d = Sub (z, m)"
+
+
+@pytest.mark.parametrize(
+    ("mean", "operator", "grade", "first"),
+    [(MEAN, "LayerNormalization", "safe", "mean"), ("", "RMSNormalization", "needs review", "square")],
+)
+def test_a_normalization_in_several_nodes_is_proposed_for_as_one(mean, operator, grade, first):
+    text = SPELLED.replace("MEAN", mean).replace("(d, ", "(d, " if mean else "(z, ")
+    model = text_net(text)
+    lacking = without("rk3588", "LayerNormalization", "Sqrt", "Pow")
+    change = {each.change: each for each in structure_changes(model, lacking)}["normalization"]
+    assert (change.grade, dict(change.params)) == (grade, {"from": operator, "to": "BatchNormalization"})
+    assert (change.nodes[0], change.nodes[-1]) == (first, "scale")
+    assert change.predicted_bytes < 0  # two sums in place of six to eight passes
+    pieces = ("ReduceMean", "Sub", "Pow", "Sqrt", "Div", "Mul", "Add")
+    assert "normalization" not in {each.change for each in structure_changes(model, npu_with(16, *pieces))}
+
+
 def test_a_transformer_stays_one():
     spec = without("rk3588", "Softmax")
     change = {each.id: each for each in structure_changes(attention(6, 16), spec)}["family@softmax"]
@@ -254,7 +291,7 @@ def test_a_transformer_stays_one():
     assert change.sentence == "The model stays a Transformer: it is not made a CNN."
 
 
-def chain(depth, shortcut, size=56):
+def chain(depth, shortcut, size=56, weight=0.01):
     """So many convolutions with Relu, the input of each second one added to its result if wanted."""
     lines, value = [], "x"
     for index in range(depth):
@@ -264,7 +301,7 @@ def chain(depth, shortcut, size=56):
         if shortcut and index % 2:
             lines.append(f"[s{index}] d{index} = Add (b{index}, {before})")
             value = f"d{index}"
-    weights = ", ".join(["0.01"] * (16 * 16 * 9))
+    weights = ", ".join([str(weight)] * (16 * 16 * 9))
     body = "\n".join([*lines, f"[pool] y = GlobalAveragePool ({value})"])
     head = f"chain (float[1,16,{size},{size}] x) => (float[1,16,1,1] y) <float[16,16,3,3] w = {{{weights}}}>"
     return text_net(f"{head} {{\n{body}\n}}")
@@ -280,8 +317,14 @@ def test_shortcuts_are_taken_out_for_what_they_move_and_put_into_deep_models_wit
     assert not [name for name in out if name.startswith("add_residual")]
 
 
-def added(depth, size=7, spec=None):
-    changes = structure_changes(chain(depth, False, size), spec or npu_with(16, "Add"))
+def test_a_sum_within_an_activation_is_no_shortcut():
+    text = """bend (float[1,16,56,56] x) => (float[1,16,56,56] y) <float k = {0.044715}> {
+        [s] s = Mul (x, x) [c] c = Mul (s, x) [k] t = Mul (c, k) [sum] u = Add (x, t) [relu] y = Relu (u) }"""
+    assert "remove_residual" not in {each.change for each in structure_changes(text_net(text), load("rk3588"))}
+
+
+def added(depth, size=7, spec=None, weight=0.01):
+    changes = structure_changes(chain(depth, False, size, weight), spec or npu_with(16, "Add"))
     return [each for each in changes if each.change == "add_residual"]
 
 
@@ -292,6 +335,8 @@ def test_deep_models_without_a_shortcut_get_some_that_cost_next_to_nothing():
     assert found[0].predicted_time_us[1] > 0
     assert found[0].predicted_bytes == 3 * 16 * 7 * 7
     assert added(12, size=112) == []  # there a sum moves more than a twentieth of what all layers do
+    assert found[0].why[0].claim == "About 5e-05 of a gradient's power gets back through these layers."
+    assert added(12, weight=0.1) == []  # (144 * 0.1² / 2)² = 0.52 of it gets through
     assert added(11) == []
     assert added(12, spec=without("rk3588", "Add")) == []
 
