@@ -72,6 +72,8 @@ HAS_SIZE = re.compile(
     re.IGNORECASE,
 )
 """What leads from a memory to how large it is: `the data cache of the X1 has a storage capacity of 8 KB`."""
+TIMES = re.compile(r"\d ?[x×] ?$", re.IGNORECASE)
+"""Before the size of one of several banks: `2 x 128 KB`."""
 NEGATED = re.compile(r"\b(?:not(?! exceed)|no(?! more than| less than)|without|except|reserved)\b", re.IGNORECASE)
 
 
@@ -104,7 +106,7 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
             if rule.dimension == amount.dimension and _plausible(rule, amount)
             for option in _options(tagged, rule, amount, parameters)
         ]
-        if BROKEN.fullmatch(tagged.text[amount.end :]):
+        if BROKEN.fullmatch(tagged.text[amount.end :]) or _of_one_bank(tagged, amount):
             continue
         if options and not is_condition(tagged, amount):
             best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
@@ -118,6 +120,10 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
         elif previous and _goes_on(tagged, previous.amount, amount) and _plausible(previous.rule, amount):
             previous = Attached(previous.rule, amount, previous.start, amount.end, previous.cost + 1)
             yield previous
+
+
+def _of_one_bank(tagged: Tagged, amount: Amount) -> bool:
+    return tagged.statement.is_row and amount.dimension == "bytes" and bool(TIMES.search(tagged.text[: amount.start]))
 
 
 def _goes_on(tagged: Tagged, first: Amount, second: Amount) -> bool:

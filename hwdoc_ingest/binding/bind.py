@@ -70,6 +70,7 @@ NAMED_BOUNDS = (
 WORDY = re.compile(r"(?=.*[A-Za-z]{4}|.*[\u4e00-\u9fff]{2})[^\d]+")
 """Words without a number."""
 UP_TO = re.compile(r"^\s*(?:up to|max(?:imum)?\.?|at most)\s+(?=[\d.])", re.IGNORECASE)
+TYPICALLY = re.compile(r"^\s*(?:typ(?:ical(?:ly)?)?\.?|nom(?:inal)?\.?|典型值?)[:：]?\s*(?=[\d.])", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -177,10 +178,23 @@ def _from_row(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]
     if rule is None or CONDITIONS.search(tagged.statement.cell_text(tagged.statement.cells[0])):
         return
     by_group = list(dict.fromkeys(cell.group for cell in bounded))
-    for group in by_group:
-        for found in _from_cells(tagged, rule, [cell for cell in bounded if cell.group == group]):
+    in_groups = [list(_from_cells(tagged, rule, [c for c in bounded if c.group == group])) for group in by_group]
+    if len(by_group) > 1 and len({_said_of(found) for found in in_groups}) == 1:  # the same in each of them
+        yield from (replace(found, instance=_without(found.instance, by_group[0])) for found in in_groups[0])
+        return
+    for group, found_in_it in zip(by_group, in_groups, strict=True):
+        for found in found_in_it:
             named = len(by_group) < 2 or plain(group) in plain(found.instance)
             yield found if named else _of_part(found, group)
+
+
+def _without(instance: str | None, group: str) -> str | None:
+    return (instance or "").replace(group, "").strip() or None
+
+
+def _said_of(found: Sequence[Found]) -> tuple[object, ...]:
+    """What a group of columns says, wherever its cells stand."""
+    return tuple((each.field, each.value, each.min, each.typ, each.max) for each in found)
 
 
 def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> QuantityRule | None:
@@ -206,8 +220,9 @@ def _row_rule(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]
 def _by_header(tagged: Tagged, bounded: list[Cell], rules: Sequence[QuantityRule]) -> Iterator[Found]:
     """The values whose own headers name what they are: `Max. CPU frequency`, `Maximum run power (mW)`."""
     label = tagged.statement.cell_text(tagged.statement.cells[0])
+    first = tagged.statement.cells[0].header
     for cell in bounded:
-        header, amount = in_full(cell.header), _cell_amount(tagged, cell)
+        header, amount = in_full(cell.header, first), _cell_amount(tagged, cell)
         options = [
             (match.end() - match.start(), -at, rule)
             for at, rule in enumerate(rules)
@@ -242,6 +257,8 @@ def _from_cells(tagged: Tagged, rule: QuantityRule, cells: list[Cell]) -> Iterat
                 parts |= {"min": values[0], "typ": values[1], "max": values[2]}
             elif len(values) == 1 and (named := _named_bound(tagged)):
                 parts[named] = values[0]
+            elif len(values) == 1 and TYPICALLY.match(tagged.statement.cell_text(cell)):
+                parts["typ"] = values[0]
             elif len(values) == 1 and "max" not in rule.field and _is_most(tagged, cell):
                 parts["max"] = values[0]
             else:
@@ -317,7 +334,7 @@ def _cell_amount(tagged: Tagged, cell: Cell) -> Amount | None:
 
 def _is_whole(text: str, amount: Amount) -> bool:
     """Whether nothing but the number phrase stands in a cell (`VCC + 0.3` is no number)."""
-    rest = UP_TO.sub("", text[: amount.start]) + text[amount.end :]
+    rest = TYPICALLY.sub("", UP_TO.sub("", text)).replace(text[amount.start : amount.end], "", 1)
     return not re.search(r"[A-Za-z\d]{2,}|[-+*/]", re.sub(r"\([^()]*\)", "", rest))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from hwdoc_ingest.binding.attach import NEGATED, PART_OF, UNKNOWN, is_condition, is_part
+from hwdoc_ingest.binding.attach import NEGATED, PART_OF, TIMES, UNKNOWN, is_condition, is_part
 from hwdoc_ingest.rules import QUANTITY_RULES, instances
 from hwdoc_ingest.rules.rule import NEVER, Found, InstanceOf, Tagged, clause, words
 from hwdoc_ingest.statements.number_phrases import Amount
@@ -34,8 +34,6 @@ BROKEN_OFF = re.compile(r"(?:which|that|whose|where|and|or|of|than)\b")
 """How a piece of a sentence begins whose subject was lost."""
 EACH = re.compile(r"\s*each\b", re.IGNORECASE)
 """After the size of one of several banks."""
-TIMES = re.compile(r"\d ?[x×] ?$", re.IGNORECASE)
-"""Before it: `2 x 128 KB`."""
 AT_MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?(?: of)?|at most|as much as)\s*$", re.IGNORECASE)
 """Before a number that is the largest."""
 _INSTANCES: dict[str, InstanceOf] = {

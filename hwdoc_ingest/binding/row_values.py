@@ -19,6 +19,12 @@ _SPEED = re.compile(
     re.I,
 )
 """The header of a list of parts over the clock that each runs at."""
+_NOT_PARTS = re.compile(
+    r"\b(?:interfaces?|bus(?:es)?|ports?|modules?|peripherals?|domains?|clocks?|signals?|blocks?|PLLs?|oscillators?"
+    r"|memor(?:y|ies)|sources?|masters?|slaves?|channels?)\b|接口|总线|端口|模块|外设|时钟|信号|存储",
+    re.IGNORECASE,
+)
+"""The first header of a table whose rows are no parts: a clock there is not the processor's."""
 _BARE_SPEED = re.compile(r"speed$", re.IGNORECASE)
 """A header that says too little: the speed may be a bus's."""
 _PART_OF_CACHE = re.compile(r"\b(?:lines?|blocks?|ways?|sets?|banks?|pages?|sectors?|associativity)\b", re.IGNORECASE)
@@ -50,10 +56,19 @@ def _last(tagged: Tagged) -> str:
     return tagged.statement.cell_text(tagged.statement.cells[-1])
 
 
-def in_full(header: str) -> str:
-    """A header in the words of the rules, without its unit: `Speed (MHz)` over parts is the clock of the processor."""
+def in_full(header: str, of: str) -> str:
+    """A header in the words of the rules, without its unit: `Speed (MHz)` over parts is the clock of the processor.
+
+    Args:
+        header: The header.
+        of: The first header of the table, which says what its rows are.
+    """
     bare = _UNIT.sub("", header).strip()
-    return bare if bare == header and _BARE_SPEED.match(bare) else _SPEED.sub("CPU frequency", bare)
+    return (
+        bare
+        if _NOT_PARTS.search(of) or (bare == header and _BARE_SPEED.match(bare))
+        else _SPEED.sub("CPU frequency", bare)
+    )
 
 
 def sizes_whole(rule: QuantityRule, label: str) -> bool:
@@ -95,7 +110,7 @@ def by_columns(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Found]
         if NOT_A_PARAMETER.search(cell.header):
             continue
         amount = _amount(tagged, cell)
-        rule = amount and _rule(cell, amount, about, rules)
+        rule = amount and _rule(cell, amount, about, cells[0].header, rules)
         if not amount or not rule or not sizes_whole(rule, label):
             continue
         values = tuple(float(f"{value / rule.scale:.12g}") for value in amount.values)
@@ -140,9 +155,9 @@ def _unit_beside(tagged: Tagged) -> str:
     return next((tagged.statement.cell_text(cell) for cell in cells if _UNITS.match(cell.header)), "")
 
 
-def _rule(cell: Cell, amount: Amount, about: str, rules: Sequence[QuantityRule]) -> QuantityRule | None:
+def _rule(cell: Cell, amount: Amount, about: str, first: str, rules: Sequence[QuantityRule]) -> QuantityRule | None:
     """The rule whose parameter the header names with most letters; a bare count needs a header that says no more."""
-    header = in_full(cell.header)
+    header = in_full(cell.header, first)
     least = 0.6 * len(header) if amount.unit is None else 0.0
     options = [
         (match.end() - match.start(), -at, rule)

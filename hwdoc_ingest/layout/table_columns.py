@@ -36,10 +36,14 @@ PLACEHOLDER = re.compile(r"^(?:-+|—|N/?A|TBD|N\.A\.|\*+|\?)$", re.IGNORECASE)
 NUMBER = re.compile(r"^[<>≤≥±~+-]*(?:0x[\da-f_]+|\.?\d)", re.IGNORECASE)
 FOOTNOTE_GLUED = re.compile(r"(?:(?<=[A-Za-z.)])\(\d{1,2}\))+$")
 """The same without a space."""
+HEAD_GAP = 2.4
+"""Font sizes from one row of a header to the next."""
 MAX_ROW_GAP = 3.2
 """Line pitches of white that end a table without rulings."""
 
 
+BOUNDED_AMOUNT = re.compile(r"(?:min|typ|max|nom)\w*\.?:?\s+[-+]?[\d.]+\s?[^\d\s°@(]+$", re.IGNORECASE)
+"""A value with its bound, in a row of names and values: `Typ. 900 mW`."""
 LIST_MARK = re.compile(r"[•●○◦▪■□◼◆◇➢➤‣⁃►▶✓★♦\uf000-\uf0ff]$")
 
 
@@ -110,6 +114,8 @@ def _is_header(line: list[Line]) -> bool:
         return False
     if len(line) >= 3 and NUMBER.match(line[-1].text) and not _bound(line[-1].text):  # `Typical power | mW | 850`
         return False
+    if len(line) == 2 and BOUNDED_AMOUNT.match(line[1].text):
+        return False
     words = [word for word in words if not UNIT_WORD.match(word)]
     known = sum(bool(HEADER_WORD.match(word)) for word in words)
     strong = sum(bool(STRONG_HEADER.match(word)) for word in words)
@@ -175,6 +181,8 @@ def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column,
         for line in rows[first]:
             if not stands_between(line, columns):
                 columns = _with_piece(columns, list(line.words), above=True)
+    if first == at:
+        columns, first = _with_merged_heads(rows, at, columns, page)
     while (
         last + 1 < len(rows) and last < at + 3 and _is_header_part(rows[at], rows[last], rows[last + 1], columns, page)
     ):
@@ -185,6 +193,39 @@ def _columns(rows: list[list[Line]], at: int, page: Page) -> tuple[tuple[Column,
         columns[0] = replace(columns[0], bound=None)
     group = groups(rows, first, at, columns)
     return tuple(replace(column, group=group[i]) for i, column in enumerate(columns)), first, last
+
+
+def _with_merged_heads(rows: list[list[Line]], at: int, columns: list[Column], page: Page) -> tuple[list[Column], int]:
+    """The columns with those whose header reaches over several rows, and the first row of the header.
+
+    `Parameter` and `Unit` stand in the middle of cells as high as `Mode A` and the `Min | Max` below it together.
+    """
+    first = at
+    bounds = [column.bound for column in columns if column.bound not in (None, "value")]
+    while bounds and first and 0 < rows[first][0].base - rows[first - 1][0].base <= HEAD_GAP * rows[first][0].size:
+        above = [piece for piece in rows[first - 1] if HEADER_WORD.match(piece.text) and not _over(piece, columns)]
+        if len(rows[first - 1]) < 2 and not above:
+            break
+        if not above or not all(HEADER_WORD.match(p.text) or _over(p, columns) for p in rows[first - 1]):
+            break
+        size = rows[first][0].size
+        for piece in above:
+            if _ruled_under(page, piece, rows[at][0].base - 0.6 * size):
+                return columns, at
+        for piece in above:
+            columns = _with_piece(columns, list(piece.words))
+        first -= 1
+    return columns, first
+
+
+def _over(piece: Line, columns: Sequence[Column]) -> bool:
+    return any(piece.box[0] < column.right and piece.box[2] > column.left for column in columns)
+
+
+def _ruled_under(page: Page, piece: Line, floor: float) -> bool:
+    """Whether a ruling parts a piece of a header from what stands below it."""
+    centre = (piece.box[0] + piece.box[2]) / 2
+    return any(r.horizontal and piece.base < r.box[1] < floor and r.box[0] < centre < r.box[2] for r in page.rulings)
 
 
 def _with_piece(columns: list[Column], words: list[Word], above: bool = False) -> list[Column]:
@@ -267,7 +308,7 @@ def _body_end(
 ) -> tuple[float, int]:
     """Height of the last row of the body, and the index of the first row after it."""
     left, right = columns[0].left - 40, columns[-1].right + 60
-    verticals = [r for r in page.rulings if not r.horizontal and left - 20 < r.box[0] < right + 20]
+    verticals = [r for r in page.rulings if not (r.horizontal or r.shades) and left - 20 < r.box[0] < right + 20]
     floor = _frame_floor(verticals, top)
     bottom, last_base = top, top
     for at in range(start, len(rows)):

@@ -88,7 +88,7 @@ def _is_name(piece: Line) -> bool:
         len(piece.words) <= MOST_WORDS
         and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^°C/W|^[A-Z]\d{1,2}$", text))
         and not VALUE.match(text)
-        and not re.search(r"=|\d\s?(?:°|[kMG]?Hz|[KMG]?B\b|m?[VAW]\b)", text)
+        and not re.search(r"=|(?<![A-Za-z\d])\d[\d.]*\s?(?:°|[kMG]?Hz|[KMG]?B\b|m?[VAW]\b)", text)
         and not BULLET.match(piece.words[0].text)
         and not text.endswith((":", "：", "。", ",", ";"))
         and not (text.endswith(".") and len(text) > 8)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from hwdoc_ingest.layout.drawn_cells import DrawnCell, drawn_cell, own_column
+from hwdoc_ingest.layout.table_body import is_whole
 from hwdoc_ingest.layout.table_column import Column, Table
 from hwdoc_ingest.layout.table_columns import NUMBER, PLACEHOLDER
 from hwdoc_ingest.layout.table_parts import by_part, parts
@@ -156,7 +157,8 @@ def _edges(level: Sequence[Box], table: Table, words: list[Word], framed: bool) 
 def _baseline_edges(table: Table, words: list[Word]) -> list[float]:
     """Rows by the lines that carry a value; a line without one joins the nearer of its neighbours."""
     lines = baselines(words)
-    valued = [_has_value(line, table.columns) for line in lines]
+    spans = [(column.left, column.right) for column in table.columns]
+    valued = [_has_value(line, table.columns) or (len(spans) > 2 and is_whole(line, spans)) for line in lines]
     if not table.numeric:
         numbered = [_is_numbered(line, table.columns[0]) for line in lines]
         valued = numbered if sum(numbered) >= max(2, sum(valued)) else valued

@@ -77,6 +77,8 @@ class Ruling:
     """A straight line that is drawn on the page, horizontal or vertical."""
 
     box: Box
+    shades: bool = False
+    """Whether it is no line but the edge of a filled area, such as the shading of every second row."""
 
     @property
     def horizontal(self) -> bool:
@@ -366,6 +368,7 @@ def _drawn(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Ruling | Bo
     """Lines, rectangles that are thin enough to be lines or drawn as frames, and the boxes of dots."""
     seen = 0
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    fill, stroked = ctypes.c_int(), ctypes.c_int()
     for path in handle.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=1):
         seen += 1
         if seen > MAX_PATHS:
@@ -379,6 +382,8 @@ def _drawn(handle: pypdfium2.PdfPage, place: _Placement) -> Iterator[Ruling | Bo
         if high <= 3 < wide or wide <= 3 < high:
             yield Ruling(box)
         elif wide > 3 and high > 3 and pdfium.FPDFPath_CountSegments(path.raw) <= 6:
+            pdfium.FPDFPath_GetDrawMode(path.raw, fill, stroked)
+            shades = bool(fill.value) and not stroked.value
             x0, y0, x1, y1 = box
             for edge in ((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1)):
-                yield Ruling(edge)
+                yield Ruling(edge, shades)

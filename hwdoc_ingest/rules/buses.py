@@ -47,6 +47,18 @@ RULES: tuple[QuantityRule, ...] = (
         after=False,
         forbids=words(r"address|peripheral"),
     ),
+    QuantityRule(  # the header of a column, in a table of buses
+        "bus.width_bits",
+        "bits",
+        words(r"^(?:data )?width$"),
+        context=words(
+            r"^(?!.*(?:DMA|DDR|DRAM|SPI|UART|flash|\bSD|USB|display|camera|LCD|register|counter|timer))"
+            r".*\b(?:AXI\w*|AHB\w*|TileLink|Wishbone|bus(?:es)?)\b"
+        ),
+        low=8,
+        high=1024,
+        sureness=0.72,
+    ),
     QuantityRule(
         "bus.width_bits",
         "count",

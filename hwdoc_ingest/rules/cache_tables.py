@@ -16,8 +16,14 @@ _CACHES = (
         words(r"(?:(?:L1|primary|first[- ]level|on-?chip) )?(?:I|instr(?:uction|\.)?)(?:[- ]?caches?)?|L1I|ICache"),
     ),
     ("l1d", words(r"(?:(?:L1|primary|first[- ]level|on-?chip) )?(?:D|data)(?:[- ]?caches?)?|L1D|DCache")),
-    ("l2", words(r"(?:(?:unified|on-?chip|shared) )?(?:L2|level[- ]2|secondary|second[- ]level)(?:[- ]?caches?)?")),
-    ("l3", words(r"(?:(?:unified|shared) )?(?:L3|level[- ]3|third[- ]level)(?:[- ]?caches?)?")),
+    (
+        "l2",
+        words(
+            r"(?:(?:unified|on-?chip|shared) )?(?:L2|level[- ]2|secondary|second[- ]level)(?: unified)?"
+            r"(?:[- ]?caches?)?"
+        ),
+    ),
+    ("l3", words(r"(?:(?:unified|shared) )?(?:L3|level[- ]3|third[- ]level)(?: unified)?(?:[- ]?caches?)?")),
 )
 """What a row is called that tells of one cache."""
 _ABOUT_CACHES = words(r"\bcaches?\b")
@@ -30,6 +36,8 @@ _DIRECT = words(r"^direct(?:[- ]mapped)?$")
 _POLICY = words(
     r"(?:write[- ]?back|copy[- ]?back|write[- ]?through)(?:\s*(?:/|or|and)\s*(?:write[- ]?back|write[- ]?through))?"
 )
+_IN_BYTES = words(r"[(\[]\s*((?:[KM]i?|kilo|mega)?(?:B|bytes))\s*[)\]]$")
+"""The unit at the end of a header: `Line size (bytes)`."""
 _LARGEST_LINE = 1024.0
 _SURE = 0.82
 
@@ -57,7 +65,9 @@ def _cache(name: str) -> str:
 
 def _told(tagged: Tagged, cell: Cell, cache: str) -> Iterator[Found]:
     header, text = cell.header.strip(), tagged.statement.cell_text(cell).strip()
-    sizes = [a for a in find_amounts(text) if a.dimension == "bytes" and a.form == "single"]
+    unit = _IN_BYTES.search(header)
+    sized = f"{text} {unit[1]}" if unit and text.isdecimal() else text
+    sizes = [a for a in find_amounts(sized) if a.dimension == "bytes" and a.form == "single"]
     if len(sizes) == 1 and _SIZE.search(header):
         yield Found(f"cpu.{cache}_cache.size_bytes", cell.start, cell.end, sizes[0].values[0], sureness=_SURE)
     elif len(sizes) == 1 and _LINE.search(header) and sizes[0].values[0] <= _LARGEST_LINE:

@@ -163,7 +163,7 @@ RULES: tuple[QuantityRule, ...] = (
         "power",
         words(
             r"\btypical power(?: consumption| dissipation)?\b|\bmeasured power\b|\bpower (?:consumption"
-            r"|dissipation)(?= ?\(?typ)"
+            r"|dissipation)(?= ?\(?typ)|\bpower(?: consumption| dissipation)?(?= \| ?typ)"
         ),
         low=1e-3,
         high=2000,

@@ -1,0 +1,141 @@
+"""Tables as vendors set them: shaded in place of rulings, heads of several rows, values that are said in words."""
+
+from __future__ import annotations
+
+import pytest
+from drawn_tables import Cell, Sheet
+
+from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
+from hwdoc_ingest.reading import no_progress
+
+KB = 1024
+MHZ = 1e6
+TEXT = "Maximum CPU clock frequency: 100 MHz, supply voltage 3.3 V"
+
+
+def read(title, widths, rows, ruled=True, shaded=False):
+    """The candidates of a table; in a shaded one every second row has a grey ground and nothing is ruled."""
+    sheet = Sheet()
+    sheet.words(30, 45, title)
+    for at in range(1, len(rows), 2) if shaded else ():
+        sheet.canvas.setFillGray(0.9)
+        sheet.canvas.rect(30, sheet.height - 55 - 16 * (at + 1), sum(widths), 16, stroke=0, fill=1)
+        sheet.canvas.setFillGray(0)
+    cells = [[each if isinstance(each, Cell) else Cell(each, align="centre") for each in row] for row in rows]
+    sheet.table(30, 55, widths, cells, ruled and not shaded)
+    sheet.words(30, 380, TEXT)
+    return read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+
+
+def told(candidates, field):
+    return {
+        (c.instance, c.min, c.value if c.value is not None else c.typ, c.max) for c in candidates if c.field == field
+    }
+
+
+@pytest.mark.parametrize("shaded", [True, False])
+def test_shading_of_every_second_row_ends_no_table(shaded):
+    rows = [
+        ["Feature", "QX3120", "QX3140", "QX3160"],
+        ["Flash (KB)", "128", "256", "512"],
+        ["SRAM (KB)", "16", "32", "48"],
+        ["DMA channels", "4", "8", "16"],
+        ["GPIOs", "20", "36", "52"],
+    ]
+    found = read("Table 2. Feature comparison", (170, 80, 80, 80), rows, shaded=shaded)
+    assert {value for _, _, value, _ in told(found, "memory.flash.size_bytes")} == {128 * KB, 256 * KB, 512 * KB}
+    assert ("QX3160", None, 48 * KB, None) in told(found, "memory.sram.size_bytes")
+    assert ("QX3160", None, 52, None) in told(found, "gpio.count")
+
+
+def test_a_part_number_that_ends_like_a_current_is_a_header():
+    rows = [
+        ["Model", "QX3120A", "QX3140A"],
+        ["Flash", "128 KB", "256 KB"],
+        ["GPIOs", "20", "36"],
+    ]
+    found = read("Table 2. Products", (170, 100, 100), rows, ruled=False)
+    assert told(found, "memory.flash.size_bytes") == {
+        ("QX3120A", None, 128 * KB, None),
+        ("QX3140A", None, 256 * KB, None),
+    }
+
+
+HEAD = [
+    [Cell("Symbol", rows=2, align="centre"), Cell("Parameter", rows=2, align="centre")]
+    + [Cell(each, columns=3, align="centre") for each in ("Nominal drive", "Overdrive")]
+    + [Cell("Unit", rows=2, align="centre")],
+    ["Min", "Typ", "Max", "Min", "Typ", "Max"],
+]
+
+
+def test_heads_of_merged_cells_stand_over_their_columns():
+    rows = [
+        *HEAD,
+        ["VDD_CORE", "Core supply voltage", "0.72", "0.80", "0.88", "0.81", "0.90", "0.99", "V"],
+        ["fCPU", "CPU clock frequency", "-", "-", "800", "-", "-", "1200", "MHz"],
+    ]
+    found = read("Recommended operating conditions", (70, 120, 40, 40, 40, 40, 40, 40, 50), rows)
+    supplies = {(low, typ, high) for i, low, typ, high in told(found, "power.supply_v") if i and "VDD_CORE" in i}
+    assert supplies == {(0.72, 0.8, 0.88), (0.81, 0.9, 0.99)}
+    clocks = {(i.split()[-2:][-1], high) for i, _, _, high in told(found, "cpu.clock_hz") if i}
+    assert clocks == {("drive", 800 * MHZ), ("Overdrive", 1200 * MHZ)}
+
+
+def test_what_is_the_same_in_both_modes_is_said_of_neither():
+    row = ["TA", "Ambient temperature", "-40", "25", "85", "-40", "25", "85", "°C"]
+    found = read("Recommended operating conditions", (70, 120, 40, 40, 40, 40, 40, 40, 50), [*HEAD, row])
+    assert told(found, "thermal.ambient_c") == {(None, -40, 25, 85)}
+
+
+def test_a_value_that_is_called_typical_in_its_cell_heads_no_table():
+    rows = [
+        ["Item", "Value"],
+        ["Power consumption", "Typ. 900 mW"],
+        ["On-chip SRAM", "2 x 512 KB SRAM"],
+        ["Flash", "8 x 64 KB"],
+    ]
+    found = read("Table 3. Key data", (150, 150), rows)
+    assert told(found, "power.typ_w") == {(None, None, 0.9, None)}
+    assert told(found, "power.max_w") == set()
+    assert (None, None, 1024 * KB, None) in told(found, "memory.sram.size_bytes")
+    assert (None, None, 512 * KB, None) not in told(found, "memory.sram.size_bytes")
+    assert told(found, "memory.flash.size_bytes") == {(None, None, 512 * KB, None)}
+
+
+def test_the_clock_of_a_bus_is_not_the_processors():
+    rows = [
+        ["Interface", "Protocol", "Data width", "Max. clock"],
+        ["Instruction fetch", "AXI4", "64 bits", "500 MHz"],
+        ["Peripheral port", "AHB-Lite", "32 bits", "250 MHz"],
+    ]
+    found = read("Bus interfaces", (120, 80, 80, 80), rows)
+    assert {(i, value) for i, _, value, _ in told(found, "bus.width_bits")} == {
+        ("Instruction fetch", 64),
+        ("Peripheral port", 32),
+    }
+    assert {high for *_, high in told(found, "cpu.clock_hz")} <= {100 * MHZ}
+
+
+def test_a_full_row_of_words_is_no_part_of_its_neighbour():
+    rows = [
+        ["Model", "QX3120", "QX3140"],
+        ["Flash", "128 KB", "256 KB"],
+        ["Package", "LQFP48", "LQFP64"],
+        ["Supply voltage", "1.8 to 3.6 V", ""],
+    ]
+    found = read("Table 2. Products", (170, 100, 100), rows, ruled=False)
+    assert (None, 1.8, None, 3.6) in told(found, "power.supply_v")
+    assert {i for i, low, _, _ in told(found, "power.supply_v") if low == 1.8} == {None}
+
+
+def test_lines_of_caches_are_counted_in_the_unit_of_their_header():
+    rows = [
+        ["Cache", "Size", "Associativity", "Line size (bytes)"],
+        ["L1 instruction", "32 KB", "4-way", "64"],
+        ["L2 unified", "512 KB", "16-way", "128"],
+    ]
+    found = read("Table 4. Cache parameters", (120, 80, 80, 100), rows)
+    assert {value for _, _, value, _ in told(found, "cpu.l1i_cache.line_bytes")} == {64}
+    assert {value for _, _, value, _ in told(found, "cpu.l2_cache.line_bytes")} == {128}
+    assert {value for _, _, value, _ in told(found, "cpu.l2_cache.size_bytes")} == {512 * KB}
