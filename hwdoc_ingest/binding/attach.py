@@ -31,7 +31,8 @@ INCLUDED = re.compile(
     re.IGNORECASE,
 )
 PARTS = re.compile(
-    r"\b(?:(?:consisting|composed|made up) of|(?:organi[sz]ed|arranged|divided|split) (?:in|into|as))\b[^;.()]{0,120}$"
+    r"\b(?:(?:consist(?:ing|s)|composed|made up) of|(?:organi[sz]ed|arranged|divided|split) (?:in|into|as))\b"
+    r"[^;.()]{0,120}$"
     r"|\b(?:including|of which|includes)\b[^;.()]{3,80}(?:,|\band)\s$",
     re.IGNORECASE,
 )

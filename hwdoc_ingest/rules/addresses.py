@@ -56,7 +56,7 @@ _LIES_AT = re.compile(
     r"(?: \([\w -]{3,32} memory\))?"
     r"(?:\s(?:memory|region|area|space|bank|registers))?\s+(?:(?:is|are)\s+)?"
     r"(?:mapped|located|start(?:s|ing)?(?: address)?|begin(?:s|ning)?|base address|at)"
-    rf"(?:\s+(?:at|to|from|address|is|of))*\s+(?P<at>{_LONG_HEX})(?!\s*(?:-|~|to\b))",
+    rf"(?:\s+(?:at|to|from|address|is|of))*\s+(?P<at>{_LONG_HEX})(?!\w)(?!\s*(?:-|~|to\b))",
     re.IGNORECASE,
 )
 """`the SRAM is mapped at 0x2000_0000`."""

@@ -7,7 +7,13 @@ from dataclasses import replace
 from hwdoc_ingest.rules import accelerators, memories
 from hwdoc_ingest.rules.rule import QuantityRule
 
-_TOLD_IN_BITS = ("memory.sram.size_bytes", "memory.flash.size_bytes", "memory.rom.size_bytes", "npu.sram.size_bytes")
+_TOLD_IN_BITS = (
+    "memory.sram.size_bytes",
+    "memory.flash.size_bytes",
+    "memory.rom.size_bytes",
+    "memory.external.max_size_bytes",
+    "npu.sram.size_bytes",
+)
 _LEAST = 8192.0
 """Bits; fewer are a width: a `64-bit SRAM interface`."""
 

@@ -47,11 +47,14 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "npu.clock_hz",
         "frequency",
-        words(r"\b(?:NPU|KPU|BPU|TPU|neural (?:core|engine|processor))s?\b(?:\s+\w+)?\s*(?:clock|frequency)?"),
+        words(
+            r"\b(?:NPU|KPU|BPU|TPU|neural (?:core|engine|processor|processing unit))s?\b(?:\s+\w+)?"
+            r"\s*(?:clock|frequency)?"
+        ),
         low=1e6,
         high=5e9,
         gap_words=4,
-        context=words(r"frequency|clock"),
+        context=words(r"frequency|clock|\b(?:running|operating) (?:at|up to)\b"),
         instance=None,
         sureness=0.93,
     ),
@@ -89,8 +92,8 @@ RULES: tuple[QuantityRule, ...] = (
             rf"(?:max(?:imum)?\s+)?{_CPU}\s+{_FREQUENCY}|operating frequency|{_FREQUENCY}\s+(?:of|"
             rf"for)\s+(?:the\s+)?[\w ]*?{_CPU}|basic clock (?:speed|frequency)|target frequency|(?:clusters?"
             rf"|cogs?)(?=\s*\()|"
-            rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[®™]?[- ]\w+(?:\s+CPU)?|\bcores?\b|micro-?controller|"
-            r"主频"
+            rf"system clock|{_CPU}\s*\(?(?:max)?|Cortex[®™]?[- ]\w+(?:\s+CPU)?|\bC9\d\d\w*|\bcores?\b"
+            r"|micro-?controller|主频"
         ),
         low=1e5,
         high=6e9,
@@ -149,7 +152,8 @@ RULES: tuple[QuantityRule, ...] = (
         lists=True,
         instance=instances.label_of_row,
         forbids=words(
-            r"\bRC|(?:internal|on-?chip|free[- ]running)(?! crystal)(?! \w+ (?:frequency|clock|PLL))[^.;,]{0,36}\bosc"
+            r"\bRC|(?:internal|on-?chip|free[- ]running)(?! crystal)(?! \w+ (?:frequency|clock|PLL))"
+            r"(?:(?!\band\b|crystal)[^.;,]){0,36}\bosc"
             r"(?!\w*\b[^.;,]{0,30}\bexternal crystals?\b)"
             r"|\b(?:[HML]OCO|FRC|LPRC|[FS]IRC)\b|ring osc|RTC|tuning fork|±|ppm"
             r"|capacit|\bbelow\b|\babove\b|[<>]"

@@ -48,6 +48,8 @@ _GROUPS = re.compile(
     re.IGNORECASE,
 )
 """`2 groups of 6-channel general-purpose DMA controllers`."""
+_NAMED_BURST = re.compile(r"\b(?:INCR|WRAP)(\d{1,3})\b")
+"""A burst of AMBA by its length: `INCR16`."""
 _TIMES = re.compile(r"^\W*([1-8]) ?[x×] (?:\w+ )?G?P?DMA\w*\b(?! channels?| requests?)", re.IGNORECASE)
 """`2 x DMA with 8 channels`."""
 
@@ -275,6 +277,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for has in _EACH_HAS.finditer(text) if re.search(r"\bchannels?\b", text) else ():
         for name in filter(None, has.groups()[:2]):
             yield Found("dma.channels", *has.span(), float(has[3]), instance=name, sureness=0.82)
+    named = [float(length[1]) for length in _NAMED_BURST.finditer(text)]
+    if named and re.search(r"\bbursts?\b", text, re.IGNORECASE) and _DMA.search(f"{text} {tagged.path_text}"):
+        whole = next(_NAMED_BURST.finditer(text)).start(), max(m.end() for m in _NAMED_BURST.finditer(text))
+        yield Found("dma.max_burst_beats", *whole, max(named), sureness=0.75)
     each = _OF_CHANNELS.search(text) or _GROUPS.search(text)
     many = None if each or times else _SO_MANY.search(text)
     if many and not _OTHER.search(many.group()):

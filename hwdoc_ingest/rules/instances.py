@@ -34,6 +34,7 @@ MEMORY_NAME = re.compile(
     r"\b(?:[ID]-?ram|(?:instruction|data|[ID])[ -]TCM|[ID]TCM|[ID]CCM|[ID]TIM|TCDM|L1|L2|RTC \w+"
     r"|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
+    r"|(?:data|code|program|instruction|backup|retention|standby|extended|expansion|dual-port) RAM"
     r"|on-?chip RAM|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
 )

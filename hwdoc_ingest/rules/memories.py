@@ -139,7 +139,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=1,
         forbids=words(
             r"external|off-chip|N(?:OR|AND)|interface|\bcontroller|\bQ?SPI\b|serial|eMMC|support|XIP|boot|card"
-            r"|mapped|sector|page\b"
+            r"|mapped|(?<!\d )sector|page\b"
             r"|block|erase|flash caches?|caches? (?:of|for|lines?|hits?|miss)|SiP|in-package|protect|bank of|each"
         ),
         forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register|\bdata flash"),
@@ -182,7 +182,10 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.external.max_size_bytes",
         "bytes",
-        words(r"\bexternal (?:flash|RAM|memory)\b|\b(?:total )?(?:addressable )?external memory (?:address )?space\b"),
+        words(
+            r"\bexternal (?:(?:serial|NOR|NAND|octal|quad|O?Q?SPI|XSPI|parallel)[- ]?(?:SPI )?)*"
+            r"(?:flash|P?S?RAM|memory)\b|\b(?:total )?(?:addressable )?external memory (?:address )?space\b"
+        ),
         low=1 << 20,
         high=1 << 40,
         gap_words=2,

@@ -128,6 +128,23 @@ SAID = [
         one("bus.clock_hz", up_to(90e6), "APB2"),
     ),
     ("A 32-bit multi-layer AHB bus matrix connects them", "", one("bus.width_bits", 32)),
+    # What is of one memory among several, and what is outside
+    (
+        "80 KB of data RAM and 24 KB of code RAM",
+        "Memory",
+        one("memory.sram.size_bytes", 80 * KB, "data RAM") | one("memory.sram.size_bytes", 24 * KB, "code RAM"),
+    ),
+    ("The 512 KB flash consists of 64 sectors of 8 KB", "Memory", one("memory.flash.size_bytes", 512 * KB)),
+    (
+        "Code runs from external QSPI flash of up to 32 MB.",
+        "Memory",
+        one("memory.external.max_size_bytes", up_to(32 * MB)),
+    ),
+    ("Supports external flash up to 64 Mbit", "Memory", one("memory.external.max_size_bytes", up_to(8 * MB))),
+    ("The AHB peripherals are located at 0x6000_0000 to 0x6000_FFFF", "Memory", set()),
+    ("INCR4 and INCR8 bursts", "DMA", one("dma.max_burst_beats", 8)),
+    ("Two on-chip PLLs and a 25 MHz crystal oscillator", "", one("clock.pll_count", 2) | one("clock.xtal_hz", 25e6)),
+    ("Each of the 44 interrupt sources can be masked", "", one("interrupts.count", 44)),
 ]
 
 

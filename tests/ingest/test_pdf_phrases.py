@@ -179,7 +179,7 @@ NOT_SAID = [
     "Standby power consumption 3 mW",
     "RGB output on 8 I/O pins for VGA",
     "Support maximum 32 bit OTP program operation",
-    "External NOR flash of up to 128 MB",
+    "External NOR flash of 128 MB",
     "The write-back buffer of the data cache holds one line",
     "bits 7:4 select 16 DMA channels",
     "TBD KB SRAM",
