@@ -110,7 +110,7 @@ def attach(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Attached]:
         if BROKEN.fullmatch(tagged.text[amount.end :]) or _of_one_bank(tagged, amount):
             continue
         if options and not is_condition(tagged, amount):
-            best = min(options, key=lambda option: (option.cost, -(option.end - option.start)))
+            best = min(options, key=lambda option: (option.cost, -(option.end - option.start), -option.rule.sureness))
             yield best
             previous = best
             yield from (

@@ -16,6 +16,8 @@ _SETTING_BEFORE = re.compile(
     r"|plus|optional(?:ly)?|with ECC|without ECC)\s*$",
     re.IGNORECASE,
 )
+_OWN_CACHE = re.compile(r"\s*(?:L1 )?(?:I|D|instruction|data|program)[- ]?cache\b", re.IGNORECASE)
+"""What a part is called that is a thing of its own: `80 KB (48 KB I-cache, 32 KB D-cache)`."""
 
 
 def is_of_parenthesis(tagged: Tagged, amount: Amount) -> bool:
@@ -27,7 +29,7 @@ def is_of_parenthesis(tagged: Tagged, amount: Amount) -> bool:
         return False
     alike = [each for each in tagged.amounts if each.dimension == amount.dimension and each.form == "single"]
     wholes = [each for each in alike if each.end <= opens]
-    if not wholes:
+    if not wholes or _OWN_CACHE.match(text, amount.end):
         return False
     if _SETTING_BEHIND.match(text, amount.end) or _SETTING_BEFORE.search(text[: amount.start]):
         return True

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
-from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS, find_amounts
 
 _NPU = words(
     r"\b(?:micro)?NPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
-    r"|accelerat|\bMMA\b|\btensors?\b"
+    r"|\b(?:NV)?DLAs?\b|accelerat|\bMMA\b|\btensors?\b"
 )
 _GPU = words(r"\bGPU\b|graphics|Mali|shader|3D|PowerVR|图形")
 _TERA = 1e12
@@ -43,13 +43,15 @@ RULES: tuple[QuantityRule, ...] = (
         high=64,
         gap_words=0,
         after=False,
-        forbids=words(r"work independently and"),
+        forbids=words(r"work independently and|\bCUDA\b|\bGPU\b"),
+        forbids_path=words(r"\bGPU\b|graphics"),
     ),
     QuantityRule(
         "npu.sram.size_bytes",
         "bytes",
         words(r"\binternal buffer\b|\bNPU (?:internal )?(?:SRAM|buffer|RAM)\b|\bbuffer\b"),
         context=_NPU,
+        not_beside=words(r"\bbanks? (?:of|each with|with) \0|\0 (?:size|each)\b"),
         low=1024,
         high=1 << 28,
         gap_words=2,
@@ -82,7 +84,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=1,
         after=False,
         sureness=0.72,
-        not_beside=words(r"[x×]\s*\0"),
+        not_beside=words(r"[x×]\s*\0|\(or \0"),
         forbids=words(
             r"\bper\b|\beach\b|\b(?:every|one|single)[- ](?:clock|cycle)|/(?:clk|clock|cycle)|ethernet|\bGMAC|MII\b"
         ),
@@ -175,6 +177,18 @@ _ARRAY = re.compile(
 )
 """`an array of 64 x 64 MACs`."""
 _OTHER_CLOCK = re.compile(r"\bCPUs?\b|Cortex|RISC-V|\bGPU\b|\bDSP\b", re.IGNORECASE)
+_ONE_TYPE = re.compile(
+    r"^\W*(?:supported )?(?:data|operand|input|weight) ?types? ?(?:support\w*)?\s*[:=|]\s*"
+    r"(?P<type>u?int\s?-?\d{1,2}|b?fp?\s?-?\d{1,2})\W*$",
+    re.IGNORECASE,
+)
+"""`Data type = INT8`: the only one."""
+_WIDTHS = re.compile(
+    r"\b(?:4|8|16|32)[- ]bit(?:(?:,| and| or|,? and| ?/) ?(?:4|8|16|32)[- ]bit)+ "
+    r"(?P<kind>(?:signed |unsigned |fixed[- ]point )?integers?|floating[- ]point)\b",
+    re.IGNORECASE,
+)
+"""`8-bit and 16-bit integer`."""
 _TELLS_TYPES = re.compile(
     r"^\W*(?:numeric |number |supported |operand |data )*(?:precisions?|data ?types?|number formats?|quanti[sz]ation)"
     r"(?: support\w*)?\s*(?::|\||are\b|is\b)"
@@ -191,6 +205,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     near = text + " " + " ".join(tagged.statement.path[-3:])
     if not (_FRAMEWORKS.search(text) and _NPU.search(near)):
         yield from _known_frameworks(text)
+    single = _ONE_TYPE.match(text) if _NPU.search(near) or _NPU.search(tagged.path_text) else None
+    if single:
+        of = _TYPE.search(single["type"])
+        yield from (Found("npu.data_types", *single.span("type"), (_type_name(of),), sureness=0.72),) if of else ()
     if _NPU.search(near) or _TELLS_TYPES.match(text):
         yield from _types(text)
         yield from _frameworks(text)
@@ -202,11 +220,14 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for array in _ARRAY.finditer(text) if _NPU.search(near) else ():
         yield Found("npu.macs", *array.span(), float(array[1]) * float(array[2]), sureness=0.75)
     yield from _own_memory(tagged)
-    several = _CORES_OF.search(text) or (_OWN_CORES.match(text) if _NPU_HEADING.search(tagged.parent) else None)
+    several = (
+        _CORES_OF.search(text)
+        or _UNITS.search(text)
+        or (_OWN_CORES.match(text) if _NPU_HEADING.search(tagged.parent) else None)
+    )
     if several and not re.search(r"\bCPU|Cortex", text):
-        yield Found(
-            "npu.cores", *several.span(), float(NUMBER_WORDS.get(several[1].lower()) or several[1]), sureness=0.75
-        )
+        said = next(part for part in several.groups() if part).lower()
+        yield Found("npu.cores", *several.span(), float(NUMBER_WORDS.get(said) or said), sureness=0.75)
     dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
     if dsp and re.search(r"\bDSP\b", near):
         yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)
@@ -242,14 +263,36 @@ _CORES_OF = re.compile(
     rf"\b({_SPOKEN}|\d)[- ]core (?:\w+ )?(?:[NKBT]PU|neural|AI (?:accelerator|engine))\b", re.IGNORECASE
 )
 """`triple-core NPU`."""
+_UNITS = re.compile(
+    rf"\b({_SPOKEN}|\d)(?: ?[x×])? (?!TOPS|GHz|MHz)(?:[A-Z][a-z]+ |identical |independent ){{0,3}}"
+    r"(?:(?-i:[NKBT]PUs|(?:NV)?DLAs)\b"
+    r"|neural (?:network |processing )?(?:units|engines|cores|accelerators|processors)\b"
+    r"|(?:AI|ML|deep[- ]learning|machine[- ]learning) (?:accelerators|engines)\b)"
+    rf"|\b({_SPOKEN}|\d) ?[x×] (?:[A-Z][a-z]+ ){{0,2}}(?-i:[NKBT]PU|(?:NV)?DLA)\b",
+    re.IGNORECASE,
+)
+"""`2x Acme TPU`, `two neural processing units`."""
 _OWN_CORES = re.compile(rf"\W*({_SPOKEN}|\d{{1,2}}) cores\b", re.IGNORECASE)
 """`Three cores`, below a heading that names the accelerator."""
 _NPU_HEADING = re.compile(r"\b(?:[NKBT]PU|neural|AI (?:engine|accelerator|processor))\b", re.IGNORECASE)
 _SIZED = re.compile(r"\b(?:SRAM|RAM|buffer|scratchpad)\s*(?::|of|is|size|\||\()*\s*$", re.IGNORECASE)
 
 
+_IN_TOTAL = re.compile(
+    r"\b(?:total(?:ly|ling)?|altogether|in all)(?: of)?:? (\d{1,5} ?[KM]i?B)\b"
+    r"|\b(\d{1,5} ?[KM]i?B) (?:in total|altogether|in all)\b",
+    re.IGNORECASE,
+)
+_BUFFER = re.compile(r"\b(?:buffers?|SRAM|scratchpads?|CBUF|local memory)\b", re.IGNORECASE)
+
+
 def _own_memory(tagged: Tagged) -> Iterator[Found]:
-    """`512 KB of dedicated SRAM` below a heading that names an accelerator."""
+    """`512 KB of dedicated SRAM` below a heading that names an accelerator; or what its banks have in total."""
+    whole = _IN_TOTAL.search(tagged.text)
+    if whole and _BUFFER.search(tagged.text[: whole.start()]) and _NPU.search(f"{tagged.text} {tagged.path_text}"):
+        for amount in find_amounts(whole[1] or whole[2]):
+            yield Found("npu.sram.size_bytes", *whole.span(), amount.values[0], sureness=0.75)
+        return
     if not _NPU_HEADING.search(tagged.parent) or _OTHER_CLOCK.search(tagged.text) or tagged.is_of_accelerator:
         return
     for amount in tagged.amounts:
@@ -262,14 +305,33 @@ def _own_memory(tagged: Tagged) -> Iterator[Found]:
 
 
 def _types(text: str) -> Iterator[Found]:
-    found = list(_TYPE.finditer(text))
-    names = tuple(dict.fromkeys(_type_name(m) for m in found))
-    if (
-        len(names) > 1
-        and found[-1].end() - found[0].start() < 30 * len(names)
-        and not re.search(r"macs? |mac operations per", text, re.IGNORECASE)
-    ):
-        yield Found("npu.data_types", found[0].start(), found[-1].end(), names, sureness=0.8)
+    for widths in _WIDTHS.finditer(text):
+        letter = "FP" if widths["kind"].lower().startswith("fl") else "INT"
+        names = tuple(letter + width for width in re.findall(r"\d+(?=[- ]bit)", widths.group()))
+        yield Found("npu.data_types", *widths.span(), names, sureness=0.72)
+    if re.search(r"macs? |mac operations per", text, re.IGNORECASE):
+        return
+    for run in _runs(list(_TYPE.finditer(text))):
+        names = tuple(dict.fromkeys(map(_type_name, run)))
+        if len(names) > 1:
+            yield Found("npu.data_types", run[0].start(), run[-1].end(), names, sureness=0.8)
+            return
+
+
+def _runs(found: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Names of types that stand together: what a rate is given for, far behind, is not in the list."""
+    run: list[re.Match[str]] = []
+    for match in found:
+        if run and match.start() - run[-1].end() > FURTHEST_TYPE:
+            yield run
+            run = []
+        run.append(match)
+    if run:
+        yield run
+
+
+FURTHEST_TYPE = 26
+"""Letters that may stand between two types of one list."""
 
 
 def _type_name(match: re.Match[str]) -> str:

@@ -30,7 +30,8 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         sureness=0.72,
         after=False,
-        forbids=words(r"address(?!/data)|(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
+        not_beside=words(r"\0[- ](?:\w+ )?address\b(?!/data)"),
+        forbids=words(r"(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
         forbids_path=words(r"DDR|DRAM|external memory|DMA"),
     ),
     QuantityRule(
@@ -95,6 +96,12 @@ _DATA_WIDTH = re.compile(
     re.IGNORECASE,
 )
 """`the main AXI bus has a data width of 128 bits`."""
+_OF_PORT = re.compile(
+    rf"\b(?P<bus>{_BUS})-(?P<width>32|64|128|256|512)\b"
+    rf"|\b(?P<wide>32|64|128|256|512|1024)[- ]bit (?P<beside>{_BUS})(?:[- ]?Lite)?(?: (?:system |data )?bus\b| or )",
+    re.IGNORECASE,
+)
+"""`AXI4-128 master`, `a 512-bit AXI bus`, `64-bit AXI4 or AHB-Lite`."""
 _CLOCKED = re.compile(
     rf"\b(?:{_BUS}(?:[- ]?Lite)?|[HP]CLK\d?|(?<!RAM )(?<!flash )(?<!memory )(?:system |main )?bus)\b"
     rf"(?: {_ROLE})?(?: (?:clock|frequency|speed))*"
@@ -127,6 +134,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             width = float(match["width"])
             if width in (16, 32, 64, 128, 256, 512, 1024) and not _OTHER_BUS.search(clause(text, *match.span())):
                 yield Found("bus.width_bits", *match.span(), width, instance=match["bus"], sureness=0.72)
+    for match in _OF_PORT.finditer(text):
+        if not re.search(r"\bUSB|I2C|SPI|PCI|register", clause(text, *match.span()), re.IGNORECASE):
+            width, named = float(match["width"] or match["wide"]), match["bus"] or match["beside"]
+            yield Found("bus.width_bits", *match.span(), width, instance=named, sureness=0.7)
     if tagged.statement.is_row:
         return
     domain = _OF_DOMAIN.search(text)

@@ -46,10 +46,17 @@ _BOTH_ARE = re.compile(
 
 _SIDES = re.compile(
     r"\b(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?I(?:-?cache)?\s*[+/,&]\s*(\d{1,4}) ?K(?:i?B)? ?(?:L1 ?)?D(?:-?cache)?\b(?!\$)"
-    r"|\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?i:I|instructions?)\)\s*[+/,&]\s*"
-    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?i:D|data)\)"
 )
-"""`64 KB I + 64 KB D` or `64 KB (instruction) / 64 KB (data)`, in a line about caches."""
+"""`64 KB I + 64 KB D`, in a line about caches."""
+_KINDS = re.compile(
+    r"\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<one>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?\s*(?:[+/,&]|and)\s*"
+    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<two>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?,? "
+    r"(?:L1[ -]?)?caches?\b|\bcaches?\b[^.;|]{0,12}[:|(]\s*"
+    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?P<three>instruction|data|I|D)\)\s*(?:[+/,&]|and)\s*"
+    r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?P<four>instruction|data|I|D)\)",
+    re.IGNORECASE,
+)
+"""`64 KB (instruction) / 32 KB (data) L1 cache`, `64 KB data (2-way) + 32 KB instruction (4-way) L1 cache`."""
 _OF_CACHES = words(r"\bcaches?\b|\bL[123]\b")
 _ROW_OF_BOTH = re.compile(
     r"\b(?:L1 )?(?:I|instruction)[ -]?(?:cache)? ?(?:/|and|,) ?(?:L1 )?(?:D|data)[ -]?caches?\b[^|:]{0,24}[:|]\s*"
@@ -65,11 +72,13 @@ def find(tagged: Tagged) -> Iterator[Found]:
     yield from _pair(tagged)
     for sides in _SIDES.finditer(tagged.text) if _OF_CACHES.search(f"{tagged.text} {tagged.parent}") else ():
         instance = instances.core(tagged, sides.start(), sides.end())
-        for side, size in zip(("l1i", "l1d"), filter(None, sides.groups()), strict=True):
+        for side, size in zip(("l1i", "l1d"), sides.groups(), strict=True):
             value = float(size) * _KB
             yield Found(
                 f"cpu.{side}_cache.size_bytes", sides.start(), sides.end(), value, instance=instance, sureness=0.8
             )
+    for kinds in _KINDS.finditer(tagged.text):
+        yield from _of_kinds(tagged, kinds)
     row = _ROW_OF_BOTH.search(tagged.text) if tagged.statement.is_row else None
     if row:
         instance = instances.core(tagged, row.start(), row.end())
@@ -80,6 +89,18 @@ def find(tagged: Tagged) -> Iterator[Found]:
         for side in ("l1i", "l1d"):
             value = float(match[1]) * _KB
             yield Found(f"cpu.{side}_cache.size_bytes", match.start(), match.end(), value, sureness=0.85)
+
+
+def _of_kinds(tagged: Tagged, match: re.Match[str]) -> Iterator[Found]:
+    """Two sizes, each with the word for what its cache holds."""
+    names = [match[part].lower()[0] for part in ("one", "two", "three", "four") if match[part]]
+    sizes = [part for part in match.groups() if part and part.isdigit()]
+    if set(names) != {"i", "d"}:
+        return
+    instance = instances.core(tagged, *match.span())
+    for name, size in zip(names, sizes, strict=True):
+        value = float(size) * _KB
+        yield Found(f"cpu.l1{name}_cache.size_bytes", *match.span(), value, instance=instance, sureness=0.82)
 
 
 def _pair(tagged: Tagged) -> Iterator[Found]:

@@ -105,7 +105,7 @@ RULES: tuple[QuantityRule, ...] = (
 _SPOKEN = "|".join(w for w in NUMBER_WORDS if w.isascii())
 _N = rf"(\d{{1,3}}|{_SPOKEN})"
 _WAYS = re.compile(
-    rf"\b{_N}(?:\s*-?\s*way)?(?:,?\s*(?:or|and|,|/)\s*{_N})?\s*-?\s*way\b(?!\s*(?:out|issue|super))|"
+    rf"\b{_N}(?:\s*-?\s*way)?(?:,?\s*(?:or|and|,|/)\s*{_N})?(?:\s*-?\s*way\b|(?<=\d)-?ways\b)(?!\s*(?:out|issue|super))|"
     rf"(\bdirect[ -]mapp(?:ed|ing)\b)|\b(?:organi[sz]ed|arranged|divided|split) (?:as|in|into) {_N} ways\b"
     rf"|\b(?:\d{{2,5}}|sixty-four) sets of {_N} (?:blocks|lines)\b|\bassociativity (?:is|of) {_N}\b",
     re.IGNORECASE,

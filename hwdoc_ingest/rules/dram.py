@@ -30,6 +30,9 @@ _CLOCKED = re.compile(
 )
 _LABEL = re.compile(r"\W*(?:(?:system|external|main) )?(?:memory|RAM|S?DRAM|DDR)\b[^|:]{0,12}[|:]", re.IGNORECASE)
 """How a row begins that tells of the memory outside the chip."""
+_MEMORY = re.compile(r"\W*(?:(?:system|external|main) )?(?:memory|RAM|S?DRAM|DDR)\W*", re.IGNORECASE)
+_SUPPORTS = re.compile(r"support|compatib|DDR\d?\w*-\d|\bECC\b|\bPHY\b|retention", re.IGNORECASE)
+"""What is told of in other ways than by a list of the kinds alone."""
 _WIDTH_BESIDE = re.compile(
     r"(?:\b(16|32|64|128)[- ]?bit (?:(?:LP)?DDR\d)|(?:LP)?DDR\d\w*(?:/(?:LP)?DDR\d\w*)*(?:-\d{3,4})?,?"
     r" (16|32|64|128)[- ]?bit\b)"
@@ -321,8 +324,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found(
                 "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
             )
-    labelled = tagged.statement.is_row and _LABEL.match(text)
     kinds = tuple(dict.fromkeys(m.group().upper() for m in KIND.finditer(text) if re.search(r"\d", m.group())))
+    listed = len(kinds) > 1 or re.search(r"\bS?DRAM\b", text)
+    below = listed and _MEMORY.fullmatch(tagged.parent) and not _SUPPORTS.search(text)
+    labelled = _LABEL.match(text) or below
     if labelled and kinds and not _NOT_DDR.search(text):
         at = next(m for m in KIND.finditer(text) if re.search(r"\d", m.group()))
         yield Found("memory.dram.types", at.start(), at.end(), kinds, sureness=0.7)

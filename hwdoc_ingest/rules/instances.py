@@ -7,7 +7,8 @@ import re
 from hwdoc_ingest.rules.rule import Tagged, clause
 
 CORE = re.compile(
-    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
+    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\bA\d{2} (?:big|little) cores?\b|"
+    r"\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b|\bA\d{2}(?=\s*:| cores?\b| complex)"
     r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"

@@ -105,7 +105,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bits",
         words(
             r"\bvector (?:operations?|registers?|units?|width|length|engine|extension)\b"
-            r"|\bSIMD\b|\bVLEN\b|\bvector(?=-\d)"
+            r"|\bSIMD\b|\bVLEN\b|\bRVV\b|\bNEON\b|\bvector(?=-\d)"
         ),
         low=32,
         high=4096,
@@ -248,7 +248,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "latency.multiplier_cycles",
         "cycles",
-        words(r"\blatency multiplier\b|\bmultiplier latency\b"),
+        words(r"\blatency multiplier\b|\bmultiplier latency\b|\b(?:multiplier|multiplication|multiply)s? takes?\b"),
         low=1,
         high=200,
         gap_words=1,
@@ -257,7 +257,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "latency.divider_cycles",
         "cycles",
-        words(r"\blatency divider\b|\bdivider latency\b"),
+        words(r"\blatency divider\b|\bdivider latency\b|\b(?:divider|division|divide)s? takes?\b"),
         low=1,
         high=500,
         gap_words=1,

@@ -1,7 +1,10 @@
 """How manuals of cores, accelerators and application processors say what they have; all chips are invented."""
 
 import pytest
-from phrase_reading import between, one, read, up_to
+from phrase_reading import between, candidates, one, read, up_to
+
+from hwdoc_ingest.page.pages import Word
+from hwdoc_ingest.statements.statement import RowCell, row
 
 KB = 1 << 10
 
@@ -10,6 +13,15 @@ def caches(instruction, data, instance=None):
     return one("cpu.l1i_cache.size_bytes", instruction, instance) | one("cpu.l1d_cache.size_bytes", data, instance)
 
 
+def row_of(*cells, path=("Configuration",)):
+    def words(text, x):
+        return tuple(Word(each, (x + 9.0 * i, 0, x + 9.0 * i + 8, 9), 9, 9) for i, each in enumerate(text.split()))
+
+    laid = [RowCell(words(text, 100.0 * at), header) for at, (header, text) in enumerate(cells)]
+    return row(3, laid, path, False)
+
+
+WAYS = one("cpu.l1i_cache.ways", 3) | one("cpu.l1d_cache.ways", 2)
 SAID = [
     # Two caches in one breath
     ("24KiB (Instruction) / 48KiB (Data) L1-Cache per core", "CPU", caches(24 * KB, 48 * KB)),
@@ -20,6 +32,9 @@ SAID = [
         "Cache",
         caches(6 * KB, 3 * KB),
     ),
+    ("24 KiB data (2-way) + 96 KiB instruction (3-way) L1 cache per core", "", caches(96 * KB, 24 * KB) | WAYS),
+    ("L1 cache 88 KiB (64 KiB I-cache with parity, 24 KiB D-cache with ECC)", "", caches(64 * KB, 24 * KB)),
+    ("L1 Data Cache 96KB, 6Ways, 8Banks", "", one("cpu.l1d_cache.size_bytes", 96 * KB) | one("cpu.l1d_cache.ways", 6)),
     # Lines that are told in two ways
     ("The line size is four instructions (16 bytes).", "Instruction Cache", one("cpu.l1i_cache.line_bytes", 16)),
     ("It has a fixed 64-byte (sixteen words) line size.", "Data Cache", one("cpu.l1d_cache.line_bytes", 64)),
@@ -65,6 +80,42 @@ SAID = [
     ("120 peak MFLOP/s at 200MHz", "", one("cpu.peak_flops", 120e6)),
     # An efficiency is no rate
     ("3 TOPS per watt", "2x Edge NPU accelerator", set()),
+    # What an accelerator counts with, how many there are, and what they have
+    (
+        "KPU: INT4 and INT16 inference performance: Net-50>85fps@INT16",
+        "",
+        one("npu.data_types", ("INT4", "INT16")),
+    ),
+    ("Data type supported = INT16", "NPU", one("npu.data_types", ("INT16",))),
+    ("The NPU targets 8-bit and 16-bit integer networks", "", one("npu.data_types", ("INT8", "INT16"))),
+    ("96 INT8 MACs with two pipelines", "Small DLA", one("npu.macs", 96)),
+    ("The DLA has 1536 8-bit MACs (or 768 16-bit MACs).", "", one("npu.macs", 1536)),
+    ("3x Acme Edge TPU", "", one("npu.cores", 3)),
+    ("three neural processing units operating at 1.5 GHz", "", one("npu.cores", 3) | one("npu.clock_hz", 1.5e9)),
+    ("3 TOPS NPU", "", one("npu.tops", 3)),
+    ("384 CUDA cores, 48 Tensor cores", "Acme GPU", set()),
+    ("The convolution buffer has 12 banks of 24KB each, totally 288KB.", "DLA", one("npu.sram.size_bytes", 288 * KB)),
+    # Memory outside the chip
+    (
+        "RAM: 32-bit LPDDR4 / DDR4 / LPDDR3",
+        "",
+        one("memory.dram.bus_width_bits", 32) | one("memory.dram.types", ("LPDDR4", "DDR4", "LPDDR3")),
+    ),
+    (
+        "Supports LPDDR4X, dual channel, maximum 24GB address space",
+        "",
+        one("memory.dram.channels", 2) | one("memory.dram.max_size_bytes", up_to(24 << 30)),
+    ),
+    # Buses by what they carry
+    ("The 77x has a 64-bit external data bus and a 32-bit address bus.", "", one("bus.width_bits", 64)),
+    ("It has a 32-bit address bus.", "", set()),
+    ("AXI4-256 master", "Bus interface", one("bus.width_bits", 256, "AXI4")),
+    ("A wide 512-bit AXI bus fills the caches.", "", one("bus.width_bits", 512, "AXI") | one("bus.width_bits", 512)),
+    # Other numbers of cores
+    ("384bit RVV 1.0 support", "CPU", one("cpu.vector_width_bits", 384)),
+    ("The multi-cycle divider takes 29 cycles.", "Pipeline", one("latency.divider_cycles", 29)),
+    ("C908@1.1GHz", "", one("cpu.clock_hz", 1.1e9, "C908")),
+    ("A72 大核主频最高可达 2.1GHz", "产品特性", one("cpu.clock_hz", up_to(2.1e9), "A72 大核")),
     ("Up to 18 TOPS (INT8)", "AI performance", one("npu.tops", up_to(18))),
 ]
 
@@ -80,3 +131,28 @@ def test_both_translation_buffers_are_told_of():
     )
     assert read(text) >= one("cpu.tlb.entries", 96, "instruction") | one("cpu.tlb.entries", 96, "data")
     assert read("24-entry ITLB / DTLB") >= one("cpu.tlb.entries", 24, "data")
+
+
+PARAMETERS = [
+    # Parameters of a core by their names in the source: name, default, what is said of it
+    ("ICacheByteSize", "24576", "Size in bytes", one("cpu.l1i_cache.size_bytes", 24 * KB)),
+    ("C_DCACHE_LINE_LEN", "16", "Length of a line in bytes", one("cpu.l1d_cache.line_bytes", 16)),
+    ("DCacheLineWidth", "256", "The width of a line in bits.", one("cpu.l1d_cache.line_bytes", 32)),
+    ("DCacheLineWidth", "256", "The width of a line.", set()),
+    ("IcacheSetAssoc", "4", "Associativity", one("cpu.l1i_cache.ways", 4)),
+    ("NrDataTlbEntries", "24", "Entries", one("cpu.tlb.entries", 24, "data TLB")),
+    ("VLEN", "384", "Length of a vector register", one("cpu.vector_width_bits", 384)),
+    ("NumWays", "2", "The number of ways.", set()),
+    ("DCacheFifoDepth", "4", "Depth", set()),
+]
+
+
+@pytest.mark.parametrize(("name", "default", "told", "said"), PARAMETERS)
+def test_a_parameter_of_the_source_is_read_where_it_says_what_it_counts(name, default, told, said):
+    found = candidates(row_of(("Parameter", name), ("Default", default), ("Description", told)))
+    assert {(c.field, c.value, c.instance) for c in found} == said
+
+
+def test_ways_are_of_the_only_cache_that_the_heading_names():
+    row = row_of(("Parameter", "NumWays"), ("Default", "2"), ("Description", "Ways"), path=("Instruction cache",))
+    assert {(c.field, c.value) for c in candidates(row)} == {("cpu.l1i_cache.ways", 2)}
