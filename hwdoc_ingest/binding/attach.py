@@ -75,6 +75,11 @@ HAS_SIZE = re.compile(
 """What leads from a memory to how large it is: `the data cache of the X1 has a storage capacity of 8 KB`."""
 TIMES = re.compile(r"\d ?[x×] ?$", re.IGNORECASE)
 """Before the size of one of several banks: `2 x 128 KB`."""
+NUMBERED = re.compile(
+    r"(?:\b(?:tables?|figures?|fig\.|chapters?|sections?|appendix|step)|[表图章节])\s*(?:[A-Z\d]{1,3}[-.])*$",
+    re.IGNORECASE,
+)
+"""Before the number of a table, a figure or a section: `Table 3 DMA controllers` counts nothing."""
 NEGATED = re.compile(r"\b(?:not(?! exceed)|no(?! more than| less than)|without|except|reserved)\b", re.IGNORECASE)
 
 
@@ -139,6 +144,8 @@ def is_condition(tagged: Tagged, amount: Amount) -> bool:
     """Whether a number says under what condition something holds (`when 800 MHz`, `@ 1.2 V`), or numbers a heading."""
     before = tagged.text[: amount.start]
     if amount.dimension == "count" and tagged.statement.is_heading and not before.strip():
+        return True
+    if amount.dimension == "count" and NUMBERED.search(before):
         return True
     if amount.dimension == "frequency" and RUNS.search(before):
         return bool(re.match(r"\W*(?:when|if|while|as long as)\b[^,]*$", before, re.IGNORECASE))

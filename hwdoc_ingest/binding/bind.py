@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from hwdoc_ingest.binding.attach import Attached, attach
+from hwdoc_ingest.binding.attach import NUMBERED, Attached, attach
 from hwdoc_ingest.binding.fallback import read_left_over
 from hwdoc_ingest.binding.row_values import (
     as_sentence,
@@ -110,6 +110,8 @@ def bind(
     if part and not CACHE.search(part):
         found = [each if part in (each.instance or "") else _of_part(each, part) for each in found]
     for each in found:
+        if tagged.text[each.start : each.start + 1].isdigit() and NUMBERED.search(tagged.text[: each.start]):
+            continue
         yield _candidate(tagged, each, source, LEXICON if each.guessed else method)
 
 

@@ -24,7 +24,7 @@ PARENT = re.compile(r"^[A-Z\u4e00-\u9fff](?=.*[A-Za-z]{2}|.*[\u4e00-\u9fff]{2})"
 COUNTED = re.compile(r"^\d{1,4}(?:\.\d+)?\s*(?:[个路组条种级通片位项款套颗核]|[x×]\s)")
 """A number that counts things: `27 个 GPIO` is no section 27."""
 STARTS_WITH_VALUE = re.compile(
-    r"^\d+(?:\.\d+)?\s?(?:[kKMG]?i?(?:B|Hz|bits?|bytes?)|m?[VAW]|nm|°C)\b(?!\S*:)", re.IGNORECASE
+    r"^\d+(?:\.\d+)?\s?(?:[kKMG]?i?(?:B|Hz|bits?|bytes?)|m?[VAW]|nm|°C|[GT]OPS|[MG]FLOPS|MT/s)\b(?!\S*:)", re.IGNORECASE
 )
 """A line that begins with a quantity gives one; it heads nothing."""
 TITLE_WORD = re.compile(r"[A-Z][\w/-]{0,30}|of|and|the|for|to|in|on|with|&")

@@ -38,6 +38,8 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 """Headers of columns that compare caches or grades, whose cells may be words as well as values."""
+_PARTS = re.compile(r"[A-Z]{1,6}\d{2,}[A-Z\d]*(?:-[A-Z\d]+)*")
+"""A part number; a table whose headers are nothing else has names at the left that no header stands over."""
 MOST_WORDS = 6
 LOOKED_AT = 5
 """Rows below a header that are looked at."""
@@ -54,24 +56,32 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
         return False
     if not all(_is_name(piece) or (graded and GRADE.fullmatch(piece.text)) for piece in head):
         return False
-    unlabelled = all(_COMPARES.fullmatch(p.text) or GRADE.fullmatch(p.text) for p in head)
+    of_parts = all(_PARTS.fullmatch(p.text) for p in head)
+    unlabelled = of_parts or all(_COMPARES.fullmatch(p.text) or GRADE.fullmatch(p.text) for p in head)
     signals = any(SIGNAL.fullmatch(word.text) for piece in head for word in piece.words)
     if signals and not unlabelled and not (len(head) >= 3 and COMPARED.match(head[0].text)):
         return False
     aligned: list[dict[int, Line]] = []
+    named = 0
     last = head
     for row in rows[at + 1 : at + 1 + LOOKED_AT]:
         if row[0].base - last[0].base > 3.2 * row[0].size:
             break
         beside = unlabelled and len(row) > 1 and row[0].box[2] < head[0].box[0]  # names that no header stands over
+        named += beside
         cells = _aligned(row[1:] if beside else row, head)
         if cells is None:
             break
         if len(cells) >= 2:
             aligned.append(cells)
         last = row
-    if len(head) == 2 and not TELLS_A_COLUMN.search(head[1].text):
+    if of_parts:
+        return named >= 2 and len(aligned) >= 2 and any(_holds_values(column, aligned) for column in range(len(head)))
+    counts = len(head) == 2 and TELLS_A_COLUMN.search(head[0].text) and _holds_values(0, aligned)
+    if len(head) == 2 and not counts and not TELLS_A_COLUMN.search(head[1].text):
         return False  # a name and its value, as the lines below are
+    if len(aligned) >= 2 and _are_numbered(head[1:]):
+        return True
     titled = at > 0 and any(CAPTION.match(piece.text) for row in rows[max(0, at - 2) : at] for piece in row)
     if titled and len(aligned) == 1:
         whole = aligned[0]
@@ -82,11 +92,17 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
     return len(aligned) >= 2 and any(_holds_values(column, aligned) for column in range(len(head)))
 
 
+def _are_numbered(titles: Sequence[Line]) -> bool:
+    """Whether headers are one name with one number after the other: `Channel 1`, `Channel 2`."""
+    numbered = [re.fullmatch(r"(\D+?) ?(\d{1,2})", piece.text) for piece in titles]
+    return len(titles) > 1 and all(numbered) and len({each[1] for each in numbered if each}) == 1
+
+
 def _is_name(piece: Line) -> bool:
     text = piece.text
     return (
         len(piece.words) <= MOST_WORDS
-        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^°C/W|^[A-Z]\d{1,2}$", text))
+        and bool(re.search(r"[A-Za-z\u4e00-\u9fffΘθ]{2}|^#$|^I/O$|^°C/W|^[A-Z]\d{1,2}$", text))
         and not VALUE.match(text)
         and not re.search(r"=|(?<![A-Za-z\d])\d[\d.]*\s?(?:°|[kMG]?Hz|[KMG]?B\b|m?[VAW]\b)", text)
         and not BULLET.match(piece.words[0].text)
@@ -101,9 +117,10 @@ def _aligned(row: list[Line], head: list[Line]) -> dict[int, Line] | None:
     Where there are as many cells as headers and none stands under another's header, each has its own, though a header
     may be centred above cells that begin at the left.
     """
-    if (len(head) >= 3 or TELLS_A_COLUMN.search(head[-1].text)) and is_whole(
-        row, [(title.box[0], title.box[2]) for title in head]
-    ):
+    told = any(TELLS_A_COLUMN.search(title.text) for title in (head[0], head[-1])) or all(
+        _PARTS.fullmatch(title.text) for title in head
+    )
+    if (len(head) >= 3 or told) and is_whole(row, [(title.box[0], title.box[2]) for title in head]):
         return dict(enumerate(row))
     cells: dict[int, Line] = {}
     for piece in row:

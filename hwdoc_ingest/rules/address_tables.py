@@ -12,6 +12,7 @@ from hwdoc_ingest.statements.statement import Cell
 
 ADDRESS = (
     r"(?:0[xX][\dA-Fa-f]{4}[ _.'][\dA-Fa-f]{4}(?:[ _.'][\dA-Fa-f]{4}){0,2}(?![\w.])|0[xX][\dA-Fa-f]{4,16}"
+    r"|0[xX][\dA-Fa-f]{1,3}(?:[_'][\dA-Fa-f]{4}){1,3}(?![\w.])"
     r"|0[xX][\dA-Fa-f]{1,3}\b"
     r"|[Hh]'[\dA-Fa-f]{4}[ _]?[\dA-Fa-f]{0,4}|\$[\dA-Fa-f]{4,8}|[\dA-Fa-f]{4}[_: ][\dA-Fa-f]{4}[hH]?(?![\w.])"
     r"|[\dA-Fa-f]{4,8}[hH]?(?![\w.]))"
@@ -71,7 +72,7 @@ _VECTOR_NAMES = (
     words(r"\bdescription\b|说明|描述|function"),
 )
 _NUMBER_HEADER = words(
-    r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:ber)?\.?|id|index|号|线号)$|^IRQ$"
+    r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:bers?)?\.?|id|index|号|线号)$|^IRQ$"
     r"|^(?:\w+ )?(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号"
     r"|^编号$|^序号$|interrupts 号|^NVIC (?:interrupt|line|IRQ)$|^(?:NVIC |GIC |IRQ |vector )?pos(?:ition|\.)?$"
 )

@@ -139,3 +139,45 @@ def test_lines_of_caches_are_counted_in_the_unit_of_their_header():
     assert {value for _, _, value, _ in told(found, "cpu.l1i_cache.line_bytes")} == {64}
     assert {value for _, _, value, _ in told(found, "cpu.l2_cache.line_bytes")} == {128}
     assert {value for _, _, value, _ in told(found, "cpu.l2_cache.size_bytes")} == {512 * KB}
+
+
+@pytest.mark.parametrize("text", ["Table 3 DMA controllers of the chip", "Table 1-2 DMA channels of DMA1"])
+def test_the_number_of_a_table_counts_nothing(text):
+    sheet = Sheet()
+    sheet.words(30, 45, text)
+    sheet.words(30, 380, TEXT)
+    found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+    assert [c.field for c in found if c.field.startswith("dma.")] == []
+
+
+def test_part_numbers_head_a_table_whose_names_have_no_header():
+    rows = [
+        ["", "QX847VE", "QX847ZI"],
+        ["Data cache", "16 Kbytes", "32 Kbytes"],
+        ["Maximum CPU frequency", "400 MHz", "480 MHz"],
+    ]
+    found = read("Device options", (170, 110, 110), rows)
+    assert {(i, value) for i, _, value, _ in told(found, "cpu.l1d_cache.size_bytes")} == {
+        ("QX847VE", 16 * KB),
+        ("QX847ZI", 32 * KB),
+    }
+    assert ("QX847ZI", 480 * MHZ) in {(i.split()[-1], most) for i, *_, most in told(found, "cpu.clock_hz") if i}
+
+
+def test_numbers_of_interrupts_stand_left_of_their_sources():
+    rows = [["IRQ numbers", "Peripheral"], ["1", "L2 cache controller"], ["5", "UART 0"], ["6", "QSPI 0"]]
+    found = read("Table 11. Interrupt source mapping", (120, 160), [[Cell(each) for each in row] for row in rows])
+    assert {(c.instance, c.value) for c in found if c.field == "interrupts.irq"} >= {("UART 0", 5), ("QSPI 0", 6)}
+
+
+def test_addresses_of_forty_bits_are_written_in_groups():
+    rows = [
+        ["Base", "Top", "Attr.", "Description"],
+        ["0x00_0200_0000", "0x00_0200_FFFF", "RW", "CLINT"],
+        ["0x00_8000_0000", "0x0F_FFFF_FFFF", "RWX", "DDR memory"],
+    ]
+    found = read("Table 9. Memory map", (110, 110, 50, 120), rows)
+    assert {(c.field, c.instance, c.value) for c in found if c.field.endswith(".base")} == {
+        ("mmio.base", "CLINT", "0x2000000"),
+        ("memory.region.base", "DDR memory", "0x80000000"),
+    }
