@@ -104,7 +104,7 @@ _OF_PORT = re.compile(
 """`AXI4-128 master`, `a 512-bit AXI bus`, `64-bit AXI4 or AHB-Lite`."""
 _CLOCKED = re.compile(
     rf"\b(?:{_BUS}(?:[- ]?Lite)?|[HP]CLK\d?|(?<!RAM )(?<!flash )(?<!memory )(?:system |main )?bus)\b"
-    rf"(?: {_ROLE})?(?: (?:clock|frequency|speed))*"
+    rf"(?: {_ROLE})?(?: (?:domain|max(?:imum|\.)?|clock|frequency|speed))*"
     r"(?:\s*[:=(]|\s+(?:is|are|of|at|up|to|runs?|running|operat\w+|clocked|limited|max(?:imum)?\.?|has|can|be|may"
     r"|than|no|more|a|most))*\s*$",
     re.IGNORECASE,
@@ -146,12 +146,18 @@ def find(tagged: Tagged) -> Iterator[Found]:
         for bus in _NAMED.finditer(domain["of"]):
             yield Found("bus.clock_hz", *domain.span(), max=at.values[0], instance=bus.group(), sureness=0.76)
     for amount in tagged.amounts:
-        if amount.dimension != "frequency" or amount.form != "single" or not 1e6 <= amount.values[0] <= 4e9:
+        if (
+            amount is at
+            or amount.dimension != "frequency"
+            or amount.form != "single"
+            or not 1e6 <= amount.values[0] <= 4e9
+        ):
             continue
         beside = None if _CONDITION.search(text[: amount.start]) else _NAMED_BESIDE.match(text, amount.end)
         told = beside or _CLOCKED.search(text[: amount.start])
         if told and not _NO_CLOCK.search(clause(text, min(told.start(), amount.start), amount.end)):
-            most = bool(_MOST.search(text[: amount.start]))
+            named_most = not beside and re.search(r"\bmax(?:imum|\b)", told.group(), re.IGNORECASE)
+            most = bool(named_most or _MOST.search(text[: amount.start]))
             yield Found(
                 "bus.clock_hz",
                 min(told.start(), amount.start),

@@ -196,7 +196,7 @@ RULES: tuple[QuantityRule, ...] = (
 _RC = re.compile(r"\bRC\b(?: (?:oscillators?|clocks?))?", re.IGNORECASE)
 _OWN_OSCILLATOR = re.compile(
     r"\bRC\b(?![\w/-]* (?:filter|network|delay|circuit|snubber|combination|component))"
-    r"|\b(?-i:(?:HSI|LSI|MSI|FRO|FRC|FIRC|SIRC|IRC|[HML]OCO|LPRC)\d{0,3}M?)\b"
+    r"|\b(?-i:(?:HSI|LSI|MSI|FRO|FRC|FIRC|SIRC|IRC|[HML]OCO|LPRC)\d{0,3}[MK]?)\b"
     r"|\b(?:internal|on-?chip|built-?in|embedded|factory[- ](?:trimmed|calibrated))(?: [\w.-]+){0,6}?"
     r" (?:oscillators?\b|(?:fast|slow|reference) clock\b)",
     re.IGNORECASE,

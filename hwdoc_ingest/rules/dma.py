@@ -100,7 +100,7 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:hardware |peripheral |DMA )*requests?\b|\b(?:DMA )?events(?=, each|\W+which| that| can)"
             r"|\bDMA events\b"
-            r"|\bhandshak(?:e|ing) (?:interfaces|signals|lines)\b"
+            r"|\bhandshak(?:e|ing) (?:interfaces?|signals|lines)\b"
         ),
         context=_DMA,
         low=2,

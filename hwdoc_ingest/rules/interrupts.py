@@ -74,7 +74,8 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.8,
         forbids=words(
             r"SPI|PPI|GPIO|timer|external interrupt|shared|private|\bDMA\b|DMAC|software|\bnon-maskable"
-            r"|per core|\beach\b(?! of the \d)|UART|internal|beyond|expansion|expand"
+            r"|per core|\beach\b(?! of the \d)|UART|internal"
+            r"|\binterrupts to (?:the )?(?:CPU|core|processor)|beyond|expansion|expand"
         ),
     ),
     QuantityRule(

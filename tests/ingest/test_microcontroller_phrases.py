@@ -145,6 +145,24 @@ SAID = [
     ("INCR4 and INCR8 bursts", "DMA", one("dma.max_burst_beats", 8)),
     ("Two on-chip PLLs and a 25 MHz crystal oscillator", "", one("clock.pll_count", 2) | one("clock.xtal_hz", 25e6)),
     ("Each of the 44 interrupt sources can be masked", "", one("interrupts.count", 44)),
+    ("AHB maximum clock frequency is 96 MHz", "", one("bus.clock_hz", up_to(96e6), "AHB")),
+    ("Generates 24 peripheral interrupts to CPU0 and 24 peripheral interrupts to CPU1 as output.", "", set()),
+    # Chinese
+    ("IRC32K 时钟频率约为 32kHz", "时钟", one("clock.rc_hz", 32e3)),
+    ("AHB 域的最大频率为 96MHz", "时钟", one("bus.clock_hz", up_to(96e6), "AHB")),
+    (
+        "6 通道用于 DMA0 控制器，4 通道用于 DMA1 控制器",
+        "DMA",
+        one("dma.channels", 6, "DMA0") | one("dma.channels", 4, "DMA1"),
+    ),
+    (
+        "DMAC 具有 4 个通道，最多 24 个硬件握手接口",
+        "DMA",
+        one("dma.channels", 4, "DMAC") | one("dma.requests", up_to(24), "DMAC"),
+    ),
+    ("单个链表节点最大可传输 32KB 数据", "DMA", one("dma.max_transfer_bytes", up_to(32 * KB), "DMA")),
+    ("芯片上电后从 ROM 地址 0x10000000 启动", "复位", one("reset.vector", "0x10000000")),
+    ("下电模式：0.4uA", "功耗", one("power.current_a", 0.4e-6, "下电模式")),
 ]
 
 
