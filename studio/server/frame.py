@@ -15,6 +15,7 @@ from studio.server.backup import draw_backup
 from studio.session.given_files import say_what_uploads_say
 from studio.session.grids import tab_leaves_grids
 from studio.session.kept_person import keep_person
+from studio.session.keyboard import lead_the_keyboard
 from studio.session.popovers import tab_enters_popovers
 from studio.session.server_gone import say_when_the_server_is_gone
 from studio.session.session import person, set_person
@@ -92,6 +93,7 @@ def frame() -> None:
         keep_focus()
         say_when_the_server_is_gone()
         say_what_uploads_say()
+        lead_the_keyboard()
     run_screen(screen)
 
 

@@ -54,6 +54,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
         "stops again, report the last lines of the terminal in which the studio runs."
     },
     "person_unknown": {"en": "Who are you?"},
+    "main_key": {"en": "Alt+M goes to the main button"},
     "upload": {"en": "Upload"},
     "upload_drop": {"en": "Drop here"},
     "upload_many": {"en": "At most {count} MiB each"},

@@ -51,7 +51,10 @@ TEXTS_OF_REVIEW: dict[str, dict[str, str]] = {
     "key_leave": {"en": "Leave"},
     "hint_leave": {"en": "A field, then its form (your words are kept), or these keys."},
     "key_help": {"en": "Keys"},
-    "hint_help": {"en": "Shows or hides this table. Tab goes on to the next field or button, Enter presses it."},
+    "hint_help": {
+        "en": "Shows or hides this table. Tab goes on to the next field or button, Enter presses it; Alt+M goes to the "
+        "main button."
+    },
     "form_undo_override": {"en": "Back to the proposal"},
     "said_reject": {"en": "Rejected: it blocks signing as it is."},
     "said_tag": {"en": "A closer look is asked for. An approval with three lines is the answer."},

@@ -22,6 +22,7 @@ TEXTS_ZH: dict[str, str] = {
         "请重新加载页面；若再次中断，请报告运行界面的终端的最后几行。"
     ),
     "person_unknown": "您是谁？",
+    "main_key": "Alt+M 跳到主按钮",
     "upload": "上传",
     "upload_drop": "拖放到此处",
     "upload_many": "每个文件不超过 {count} MiB",

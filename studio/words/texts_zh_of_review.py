@@ -47,7 +47,7 @@ TEXTS_ZH_OF_REVIEW: dict[str, str] = {
     "key_leave": "离开",
     "hint_leave": "先离开字段，再收起表单（内容会保留），或关闭此表。",
     "key_help": "按键",
-    "hint_help": "显示或隐藏此表。Tab 到下一个字段或按钮，Enter 按下它。",
+    "hint_help": "显示或隐藏此表。Tab 到下一个字段或按钮，Enter 按下它；Alt+M 跳到主按钮。",
     "form_undo_override": "恢复提出值",
     "said_reject": "已否决：按现状阻碍签名。",
     "said_tag": "已要求复查。以三行理由批准即为答复。",

@@ -77,6 +77,44 @@ def test_no_heading_takes_a_tab_and_the_buttons_of_a_table_are_seen(studio, page
     page.wait_for_function(f"() => ({SEES})(document.activeElement)", timeout=10_000)
 
 
+def test_one_key_leads_to_the_chief_button_of_a_screen_from_within_a_field_too(studio, page):
+    page.goto(f"{studio.address}/adapt?model=net.onnx&spec={SPEC}")
+    settled(page)
+    expect(page.get_by_text(text("main_key"))).to_be_visible()
+    page.get_by_role("combobox", name=text("choose_model")).focus()
+    page.keyboard.press("Alt+m")
+    expect(page.get_by_role("button", name=text("adapt_start"))).to_be_focused()
+    page.keyboard.press("Alt+m")  # and on to the next, which leads to the review
+    expect(page.locator('[class*="st-key-next_"] a')).to_be_focused()
+    page.goto(f"{studio.address}/specs")
+    settled(page)
+    page.keyboard.press("Alt+m")  # the library has none
+    expect(page.get_by_role("heading", name=text("page_specs"))).to_be_focused()
+
+
+def test_the_keyboard_begins_at_the_heading_of_the_screen_that_was_chosen(studio, page):
+    page.goto(f"{studio.address}/home")
+    settled(page)
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=text("page_specs")).press("Enter")
+    expect(page.get_by_role("heading", name=text("page_specs"))).to_be_focused()
+    settled(page)
+    chosen = page.get_by_role("combobox", name=text("spec_open"))
+    chosen.focus()
+    page.keyboard.type("rk3588@1.0.0")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("rk3588 1.0.0")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name=text("spec_all"))).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=text("page_specs"))).to_be_focused()
+    page.get_by_test_id("stSidebar").get_by_text("中文", exact=True).click()  # who is elsewhere is left alone
+    expect(page.get_by_role("heading", name=text("page_specs", "zh"))).to_be_visible()
+    settled(page)
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("heading", level=1)).not_to_be_focused()
+
+
 def test_a_command_is_copied_without_a_mouse(studio, page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{studio.address}/sign?policy={PATH}")
