@@ -15,7 +15,7 @@ _CACHES = (
         "l1i",
         words(r"(?:(?:L1|primary|first[- ]level|on-?chip) )?(?:I|instr(?:uction|\.)?)(?:[- ]?caches?)?|L1I|ICache"),
     ),
-    ("l1d", words(r"(?:(?:L1|primary|first[- ]level|on-?chip) )?(?:D|data)(?:[- ]?caches?)?|L1D|DCache")),
+    ("l1d", words(r"(?:(?:L1|primary|first[- ]level|on-?chip) )?(?:D|data|operand)(?:[- ]?caches?)?|L1D|DCache")),
     (
         "l2",
         words(
@@ -35,6 +35,7 @@ _WAY = re.compile(r"(\d{1,2})[- ]?ways?|^(\d{1,2})$", re.IGNORECASE)
 _DIRECT = words(r"^direct(?:[- ]mapped)?$")
 _POLICY = words(
     r"(?:write[- ]?back|copy[- ]?back|write[- ]?through)(?:\s*(?:/|or|and)\s*(?:write[- ]?back|write[- ]?through))?"
+    r"(?: selectable)?"
 )
 _IN_BYTES = words(r"[(\[]\s*((?:[KM]i?|kilo|mega)?(?:B|bytes))\s*[)\]]$")
 """The unit at the end of a header: `Line size (bytes)`."""
@@ -48,8 +49,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if not cells:
         return
     label, header = tagged.statement.cell_text(cells[0]).strip(), cells[0].header
-    if len(cells) == 2 and cells[1].group:
-        cache = _cache(cells[1].group)
+    headed = cells[-1].header if _ABOUT_CACHES.search(cells[-1].header) else ""
+    if len(cells) == 2 and (cells[1].group or headed):
+        cache = _cache(cells[1].group or headed)
         yield from _told(tagged, replace(cells[1], header=label), cache) if cache else ()
         return
     about = f"{label} {header} {' '.join(tagged.statement.path[-2:])}"

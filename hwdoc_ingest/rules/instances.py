@@ -193,6 +193,8 @@ def row_label(tagged: Tagged, start: int = -1) -> str:
     return " ".join(parts)[:80]
 
 
+_OF_CHIP = re.compile(r"^[\w-]+['’]s (?:internal|on-?chip|embedded|own) memor", re.IGNORECASE)
+"""`The X1-S's internal memory includes`: what follows is the chip's, and the chip's name tells it from nothing."""
 _OF_MEMORIES = re.compile(
     r"(?:chapter\s)?[\d.\s]*(?:\w+ (?:and|&) )?(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
     r"(?: (?:sub-?systems?|systems?|organi[sz]ation"
@@ -224,7 +226,7 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
         parts += [short[1]] if short and not re.fullmatch(r"S?RAM|ROM|ECC|TCM", short[1]) else []
     within = re.match(r"\s?(?:S?RAM|memory) in (?:the )?([A-Z]{2,6}|always-on)\b", text[end:])
     parts += [within[1]] if within else []
-    if not parts and tagged.statement.path:
+    if not parts and tagged.statement.path and not _OF_CHIP.search(tagged.statement.path[-1]):
         parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
         above = tagged.statement.path[-1]
         if not parts and re.search(r"ram|rom|mem", above, re.IGNORECASE) and not _OF_MEMORIES.match(above):

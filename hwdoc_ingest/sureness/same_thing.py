@@ -6,11 +6,14 @@ MHz`. Told apart, each would be asked of a person by itself, and neither would b
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
 from metainfer_core.spec.draft import Candidate
 
+_KIND_OF_CORE = re.compile(r"\b\d{1,3}-bit\b", re.IGNORECASE)
+"""What a name may say of its thing beside what it is called: `32-bit LX7` is the LX7."""
 _UNITS = ("cpu.", "npu.", "gpu.", "dsp.", "dma.")
 """Fields of units that a document names now and then; a rail or a size of memory without a name is the chip's own."""
 
@@ -23,24 +26,35 @@ def said_in_full(candidates: Sequence[Candidate], trusted: Sequence[Candidate]) 
 
 
 def _named(candidates: Sequence[Candidate], trusted: Sequence[Candidate]) -> list[Candidate]:
-    """An unnamed number that is read under exactly one name is said of that, if the document has no other unnamed."""
+    """An unnamed number that is read under exactly one name is said of that, if the document has no other unnamed.
+
+    Names of one thing, one of which says its kind as well, become the shorter one.
+    """
     names: dict[tuple[str, object], dict[str, str]] = defaultdict(dict)
     unnamed: dict[str, set[object]] = defaultdict(set)
     for each in trusted:
         if each.instance:
-            names[each.field, _number(each)].setdefault(plain(each.instance), each.instance)
+            known = names[each.field, _number(each)]
+            called = plain(_KIND_OF_CORE.sub("", each.instance))
+            known[called] = min(known.get(called, each.instance), each.instance, key=lambda name: (len(name), name))
         else:
             unnamed[each.field].add(_number(each))
     said = []
     for each in candidates:
-        known = names[each.field, _number(each)] if _may_be_named(each) and len(unnamed[each.field]) == 1 else {}
-        said.append(_with(each, instance=next(iter(known.values()))) if len(known) == 1 else each)
+        known = names[each.field, _number(each)] if _may_be_named(each) else {}
+        if each.instance:
+            called = plain(_KIND_OF_CORE.sub("", each.instance))
+            said.append(_with(each, instance=known.get(called, each.instance)))
+        elif len(known) == 1 and len(unnamed[each.field]) == 1:
+            said.append(_with(each, instance=next(iter(known.values()))))
+        else:
+            said.append(each)
     return said
 
 
 def _may_be_named(candidate: Candidate) -> bool:
     told = candidate.max if candidate.value is None else candidate.value
-    return not candidate.instance and candidate.field.startswith(_UNITS) and isinstance(told, int | float)
+    return candidate.field.startswith(_UNITS) and isinstance(told, int | float)
 
 
 def _with(candidate: Candidate, **said: object) -> Candidate:

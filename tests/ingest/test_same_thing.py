@@ -94,3 +94,8 @@ def test_a_reading_is_shown_first_at_its_best_place():
     pages = [w.candidate.page for w in weighed([front, body], lambda c: 3 if c.page == 30 else 1)]
     assert pages == [30, 1]
     assert [w.candidate.confidence for w in weighed([front, body], lambda c: 0)] == [0.975, 0.975]
+
+
+def test_a_name_that_says_its_kind_as_well_is_the_same_name():
+    cores = [said("cpu.cores", 2, page=25, instance="32-bit LX7"), said("cpu.cores", 2, page=26, instance="LX7")]
+    assert readings(*cores, said("cpu.cores", 2, page=3)) == [("LX7", 2, None, 3)]

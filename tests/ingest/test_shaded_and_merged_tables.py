@@ -181,3 +181,33 @@ def test_addresses_of_forty_bits_are_written_in_groups():
         ("mmio.base", "CLINT", "0x2000000"),
         ("memory.region.base", "DDR memory", "0x80000000"),
     }
+
+
+def test_a_row_of_one_cache_alone_is_told_by_its_header():
+    rows = [
+        ["Item", "Instruction Cache", "Operand Cache"],
+        ["Capacity", "8 KB", "16 KB"],
+        ["Line size", "32 bytes", "64 bytes"],
+        ["Write method", "", "Copy-back/write-through"],
+    ]
+    found = read("Table 4.1 Cache Features", (100, 120, 140), rows)
+    assert told(found, "cpu.l1d_cache.write_policy") == {(None, None, "copy-back/write-through", None)}
+    assert {value for _, _, value, _ in told(found, "cpu.l1d_cache.line_bytes")} == {64}
+
+
+def test_what_is_above_a_chips_own_memories_is_no_name_of_one():
+    sheet = Sheet()
+    sheet.words(30, 45, "QX32-S3's internal memory includes:")
+    sheet.words(42, 60, "\u2022 512 KB on-chip SRAM")
+    sheet.words(30, 380, TEXT)
+    found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+    assert told(found, "memory.sram.size_bytes") == {(None, None, 512 * KB, None)}
+
+
+def test_two_sizes_of_a_diagram_yield_to_one_that_is_named():
+    sheet = Sheet()
+    sheet.words(30, 45, "512KB L2 cache for each Cortex-A76")
+    sheet.words(30, 120, "System register 2MB L2 Cache 256KB L2 Cache")
+    sheet.words(30, 380, TEXT)
+    found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+    assert told(found, "cpu.l2_cache.size_bytes") == {("Cortex-A76", None, 512 * KB, None)}
