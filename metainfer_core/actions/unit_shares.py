@@ -11,8 +11,8 @@ from metainfer_core.actions.operator_rules import broken_limits
 from metainfer_core.actions.rewiring import PART_UNIT, name_of, only_reader
 from metainfer_core.actions.units import cores_used, has_data_type, ranked_units
 from metainfer_core.graph.shapes import static_shape
-from metainfer_core.npu.device import main_memory
 from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.default_memory import main_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.rates import bytes_per_second
 

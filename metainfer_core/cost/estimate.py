@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from metainfer_core.cost.workload import Workload
-from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Memory, Quantity
+from metainfer_core.spec.default_memory import default_memory
+from metainfer_core.spec.hardware_spec import Cache, ComputeUnit, HardwareSpec, Quantity
 from metainfer_core.spec.rates import bytes_per_second
 from metainfer_core.values import FrozenMap, Value
 
@@ -95,9 +96,10 @@ def estimate(workloads: Sequence[Workload], spec: HardwareSpec) -> Estimate:
     so its launch overhead is paid by the first of them; a CPU pays for every call.
     """
     unknown: set[str] = set()
+    place = default_memory(spec, frozenset(workload.unit for workload in workloads if workload.unit))
     before = (None, *(workload.unit for workload in workloads))
     calls = tuple(
-        _call(workload, spec, unknown, follows=workload.unit == unit and not _is_cpu(spec, workload.unit or ""))
+        _call(workload, spec, place, unknown, follows=workload.unit == unit and not _is_cpu(spec, workload.unit or ""))
         for workload, unit in zip(workloads, before, strict=False)
     )
     total: Interval | None = Interval(low=0.0, typical=0.0, high=0.0)
@@ -120,8 +122,8 @@ def roofline(spec: HardwareSpec, unit: str, data_type: str, memory: str | None =
     """The roofs of a unit and a memory at their typical values; None where the spec does not give them."""
     place = memory or default_memory(spec)
     peak = _peak(spec, unit, data_type, set())
-    delivered = _bandwidth(spec, place, set()) if place is not None else None
-    if peak is None or delivered is None or place is None:
+    delivered = _bandwidth(spec, place, set()) if place in spec.memories else None
+    if peak is None or delivered is None:
         return None
     return Roofline(
         unit=unit,
@@ -132,22 +134,10 @@ def roofline(spec: HardwareSpec, unit: str, data_type: str, memory: str | None =
     )
 
 
-def default_memory(spec: HardwareSpec) -> str | None:
-    """Where tensors lie that no action placed: the largest memory that can be written."""
-    writable = [(name, memory) for name, memory in spec.memories.items() if memory.kind not in ("rom", "flash")]
-
-    def size(entry: tuple[str, Memory]) -> tuple[bool, float, str]:
-        name, memory = entry
-        return memory.kind == "dram", memory.size_bytes.nominal if memory.size_bytes else 0.0, name
-
-    return max(writable, key=size)[0] if writable else None
-
-
-def _call(workload: Workload, spec: HardwareSpec, unknown: set[str], follows: bool) -> CallCost:
-    place = default_memory(spec)
+def _call(workload: Workload, spec: HardwareSpec, default: str, unknown: set[str], follows: bool) -> CallCost:
     moved: dict[str, int] = {}
     for memory, count in workload.bytes_by_memory.items():
-        name = memory or place or "unknown"
+        name = memory or (default if default in spec.memories else "unknown")
         moved[name] = moved.get(name, 0) + count
     compute = _compute_wall(workload, spec, unknown)
     bandwidth = _bandwidth_wall(moved, spec, unknown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.hardware_spec import Dma, HardwareSpec, Memory
+from metainfer_core.spec.hardware_spec import Dma, HardwareSpec
 from metainfer_core.values import Value
 
 
@@ -103,16 +103,6 @@ def devices(spec: HardwareSpec) -> Mapping[str, Device]:
             dma=dma_limits(spec),
         )
     return found
-
-
-def main_memory(spec: HardwareSpec) -> str | None:
-    """The largest memory outside of the chip, where what no action placed comes from; None where there is none."""
-    outside = {name: memory for name, memory in spec.memories.items() if memory.kind in ("dram", "psram")}
-    return min(outside, key=lambda name: (-(_size(outside[name])), name), default=None)
-
-
-def _size(memory: Memory) -> float:
-    return memory.size_bytes.low if memory.size_bytes is not None else 0.0
 
 
 def _granule(dma: Dma) -> tuple[int, str]:

@@ -11,12 +11,12 @@ from metainfer_core.actions.rewiring import PREFETCH, node
 from metainfer_core.actions.staged_steps import StagedModel, StagedStep, asked_of, staged_model
 from metainfer_core.actions.units import describe, unknown_unit
 from metainfer_core.npu.cycles import Cycles, compute_cycles, transfer_cycles
-from metainfer_core.npu.device import main_memory
 from metainfer_core.npu.stage import Asked, bringing, parts_on
 from metainfer_core.npu.tiles import Part
 from metainfer_core.npu.working_set import double_buffered, working_sets
 from metainfer_core.numerics.program import Step
 from metainfer_core.numerics.ranges import Calibration
+from metainfer_core.spec.default_memory import main_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import Value
 

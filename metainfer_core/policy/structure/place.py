@@ -9,9 +9,10 @@ import onnx_ir as ir
 
 from metainfer_core.actions.action import Reason
 from metainfer_core.actions.units import NoUnit, describe, home
-from metainfer_core.cost.estimate import Interval, default_memory, estimate
+from metainfer_core.cost.estimate import Interval, estimate
 from metainfer_core.cost.workload import Workload
 from metainfer_core.graph.summary import NodeSummary, summarise
+from metainfer_core.spec.default_memory import default_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 WORTH = 0.01
@@ -70,7 +71,7 @@ class Place:
     def bandwidth(self, claim: str) -> Reason:
         """A claim about how fast numbers are moved, with the place in the spec."""
         memory = default_memory(self.spec)
-        return self.because(claim, f"memories.{memory}.bandwidth_gbps" if memory else "memories")
+        return self.because(claim, f"memories.{memory}.bandwidth_gbps" if memory in self.spec.memories else "memories")
 
     def because(self, claim: str, field: str) -> Reason:
         """A claim with the spec's value that it rests on."""

@@ -6,7 +6,7 @@ import pytest
 
 from metainfer_core.codegen.memories import alignment_bytes, weights_memory
 from metainfer_core.errors import InputError
-from metainfer_core.spec.default_memory import UNNAMED, capacity_bytes, default_memory
+from metainfer_core.spec.default_memory import UNNAMED, capacity_bytes, default_memory, main_memory
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 
@@ -36,6 +36,12 @@ def test_the_default_is_one_that_every_unit_reaches() -> None:
 def test_on_chip_memory_is_the_default_where_there_is_no_other() -> None:
     assert default_memory(spec(memories={"tcm": {"kind": "tcm"}, "flash": {"kind": "flash"}})) == "tcm"
     assert default_memory(spec()) == UNNAMED
+
+
+def test_the_main_memory_is_the_default_where_that_is_outside_of_the_chip() -> None:
+    assert main_memory(CHIP) == "ddr"
+    assert main_memory(spec(memories={"tcm": {"kind": "tcm"}})) is None
+    assert main_memory(spec()) is None
 
 
 def test_a_memory_for_instructions_takes_no_tensors() -> None:

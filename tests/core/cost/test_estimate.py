@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.kinds.fuse import Fuse
-from metainfer_core.cost.estimate import Interval, default_memory, estimate, roofline
+from metainfer_core.cost.estimate import Interval, estimate, roofline
 from metainfer_core.cost.workload import Workload, workloads_of_program, workloads_of_summary
 from metainfer_core.graph.summary import summarise
 from metainfer_core.numerics.lower import lower
@@ -123,7 +123,18 @@ def test_the_ridge_of_the_roofline() -> None:
     assert roofs is not None
     assert (roofs.operations_per_second, roofs.bytes_per_second, roofs.ridge) == (8e9, 1e10, 0.8)
     assert roofline(chip(macs_per_cycle={}), "cpu", "float32") is None
-    assert default_memory(spec_of(memories={"rom": Memory(kind="rom")})) is None
+    assert roofline(spec_of(memories={"rom": Memory(kind="rom")}), "cpu", "float32") is None
+
+
+def test_what_no_action_placed_is_counted_where_the_compiler_puts_it() -> None:
+    memories = {
+        "code": Memory(kind="sram", size_bytes=1 << 30, holds="instructions"),
+        "npu_only": Memory(kind="dram", size_bytes=1 << 20, accessible_by=("npu",)),
+        "all": Memory(kind="psram", size_bytes=1 << 10),
+    }
+    spec = spec_of(memories=memories, units={"cpu": cpu(), "npu": npu()})
+    found = estimate([load(moved=8)], spec)
+    assert found.bytes_by_memory == {"all": 8}  # which the CPU reaches
 
 
 RATES = st.floats(1.0, 1e3)
