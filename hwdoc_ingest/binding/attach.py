@@ -51,6 +51,10 @@ SERIES = re.compile(
     r"|.\s*\([^()]{1,24}\)\s*(?:,|;|or|and|/)\s*(?:and\s+)?|.?\)\s*(?:,|and|or)\s*(?:the\s+)?[A-Za-z][\w-]{0,16}\s*\()",
     re.IGNORECASE | re.DOTALL,
 )
+OTHER_BOUND = re.compile(
+    r"\)?\s*[,;/(]?\s*(?:and\s+|but\s+)?(?:up to|max(?:imum|\.)?|at most|peaks? at)\s*(?:of\s+|:\s*)?", re.IGNORECASE
+)
+"""Between two values of one name: `typical frequency 400 MHz, maximum 600 MHz`."""
 PART_OF = re.compile(r"\b(?:half|quarter|part|portion|rest|remainder)\s+of\b", re.IGNORECASE)
 """A number beside it tells of a part, not of the whole."""
 BARE_SIZE = re.compile(
@@ -137,6 +141,8 @@ def _goes_on(tagged: Tagged, first: Amount, second: Amount) -> bool:
     if first.dimension != second.dimension:
         return False
     between = tagged.text[first.end : second.start]
+    if first.dimension in ("frequency", "current", "power") and OTHER_BOUND.fullmatch(between):
+        return first.form == second.form == "single" and first.values[0] <= second.values[0]
     return bool(SERIES.fullmatch(tagged.text[first.end - 1 : first.end] + between))
 
 

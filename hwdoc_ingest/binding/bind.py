@@ -146,7 +146,8 @@ def _from_sentence(tagged: Tagged, attached: Attached) -> Found:
     found = Found(rule.field, attached.start, attached.end, instance=instance, sureness=sureness)
     if rule.field == "dma.max_burst_beats" and amount.form == "list":  # bursts of 4, 8 or 16 beats
         return replace(found, value=max(values))
-    return _with_values(found, values, amount, _bound_beside(tagged, amount))
+    bound = _bound_beside(tagged, amount)
+    return _with_values(found, values, amount, "" if bound == "typ" and ".typ_" in rule.field else bound)
 
 
 def _with_values(found: Found, values: tuple[float, ...], amount: Amount, bound: str) -> Found:
@@ -174,7 +175,7 @@ def _bound_beside(tagged: Tagged, amount: Amount) -> str:
         if (
             before is not None
             and re.fullmatch(r"(?:\s+[a-z]+){1,3}\s*(?:of|is|:)?\s*", before, re.IGNORECASE)
-            and span.label == "max"
+            and span.label in ("max", "typ")
         ):
             return span.label
         if after is not None and re.fullmatch(r"\s*\(?", after):

@@ -163,6 +163,18 @@ SAID = [
     ("单个链表节点最大可传输 32KB 数据", "DMA", one("dma.max_transfer_bytes", up_to(32 * KB), "DMA")),
     ("芯片上电后从 ROM 地址 0x10000000 启动", "复位", one("reset.vector", "0x10000000")),
     ("下电模式：0.4uA", "功耗", one("power.current_a", 0.4e-6, "下电模式")),
+    # Two bounds of one value
+    (
+        "Typical core frequency 300 MHz, maximum 450 MHz",
+        "",
+        one("cpu.clock_hz", (None, 300e6, None)) | one("cpu.clock_hz", up_to(450e6)),
+    ),
+    (
+        "标称主频 300MHz，最高可达 450MHz",
+        "CPU",
+        one("cpu.clock_hz", (None, 300e6, None)) | one("cpu.clock_hz", up_to(450e6)),
+    ),
+    ("Typical power consumption 1.5 W", "", one("power.typ_w", 1.5)),
 ]
 
 
