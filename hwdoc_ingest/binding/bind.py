@@ -96,6 +96,9 @@ def bind(
         found += by_columns(tagged, quantities)
     elif part:
         found += by_columns(tagged, quantities)
+    elif bounded and all(len(cell.header.split()) > 1 and not cell.group for cell in bounded):  # each its own property
+        told = {each.field for each in found}
+        found += [each for each in by_columns(tagged, quantities) if each.field not in told]
     if not found and all(cell.bound == "value" for cell in bounded):
         said = as_sentence(tagged) or tagged if tagged.statement.is_row else tagged
         found += by_columns(tagged, quantities) if tagged.statement.is_row else ()

@@ -42,6 +42,8 @@ MAX_ROW_GAP = 3.2
 """Line pitches of white that end a table without rulings."""
 
 
+QUALIFIED = re.compile(r"(?:frequency|speed|power|size|supply|range)\b", re.IGNORECASE)
+"""A header's word that a bound before it belongs to: `Max. frequency` is one header, `Max Unit` is two."""
 BOUNDED_AMOUNT = re.compile(r"(?:min|typ|max|nom)\w*\.?:?\s+[-+]?[\d.]+\s?[^\d\s°@(]+$", re.IGNORECASE)
 """A value with its bound, in a row of names and values: `Typ. 900 mW`."""
 LIST_MARK = re.compile(r"[•●○◦▪■□◼◆◇➢➤‣⁃►▶✓★♦\uf000-\uf0ff]$")
@@ -154,7 +156,8 @@ def _header_pieces(line: list[Line]) -> list[list[Word]]:
             apart = last is None or word.box[0] - last.box[2] > 0.75 * word.size
             alone = _stands_alone(word) or (last is not None and len(pieces[-1]) == 1 and _stands_alone(last))
             starts = piece.words[0] is word
-            if apart or starts or (alone and last is not None and HEADER_WORD.match(_bare(word))):
+            apart = apart or bool(alone and last and HEADER_WORD.match(_bare(word)) and not QUALIFIED.match(word.text))
+            if apart or starts:
                 pieces.append([word])
             else:
                 pieces[-1].append(word)

@@ -16,6 +16,8 @@ VALUE = re.compile(
 CAPTION = re.compile(r"^(?:table|tab\.?|表)\s*[\dA-Z][\w.-]*", re.IGNORECASE)
 SIGNAL = re.compile(r"[A-Z_]+\d[A-Z\d_\[\]:/]*|\w+\[[\d:]+\]|[A-Z]+_[A-Z_]+")
 """A signal or a pin, which stands in a table's body: `VDD2`, `DATA[31:0]`."""
+_LEVEL = re.compile(r"L[0-4][ID]?")
+"""The level of a cache, which is no signal."""
 TELLS_A_COLUMN = re.compile(
     r"\([^()]{1,10}\)$|\b(?:value|address|number|size|irq|id|rating|vector|base|range|frequency|current|voltage|temperature"
     r"|latency|cycle|throughput)s?\b"
@@ -58,7 +60,9 @@ def heads_columns(rows: Sequence[list[Line]], at: int) -> bool:
         return False
     of_parts = all(_PARTS.fullmatch(p.text) for p in head)
     unlabelled = of_parts or all(_COMPARES.fullmatch(p.text) or GRADE.fullmatch(p.text) for p in head)
-    signals = any(SIGNAL.fullmatch(word.text) for piece in head for word in piece.words)
+    signals = any(
+        SIGNAL.fullmatch(word.text) and not _LEVEL.fullmatch(word.text) for piece in head for word in piece.words
+    )
     if signals and not unlabelled and not (len(head) >= 3 and COMPARED.match(head[0].text)):
         return False
     aligned: list[dict[int, Line]] = []

@@ -178,6 +178,10 @@ _UNIT_CELL = re.compile(
 )
 
 
+_SIZE_CELL = re.compile(r"\d[\d.,]*[ -]?(?:[KMG]i?[ -]?)?(?:bits?|bytes?|B)", re.IGNORECASE)
+"""A size is what another column tells of the same thing."""
+
+
 def row_label(tagged: Tagged, start: int = -1) -> str:
     """In a table row, what is neither number, unit nor the parameter's name: variants, rails, conditions.
 
@@ -188,7 +192,7 @@ def row_label(tagged: Tagged, start: int = -1) -> str:
         holds = cell.start <= start < cell.end
         if cell.bound is None and not holds and not _NO_LABEL.match(cell.header):
             text = tagged.statement.cell_text(cell)
-            if not _UNIT_CELL.fullmatch(text):
+            if not _UNIT_CELL.fullmatch(text) and not _SIZE_CELL.fullmatch(text):
                 parts.append(text)
     return " ".join(parts)[:80]
 

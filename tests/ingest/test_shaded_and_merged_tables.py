@@ -211,3 +211,32 @@ def test_two_sizes_of_a_diagram_yield_to_one_that_is_named():
     sheet.words(30, 380, TEXT)
     found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
     assert told(found, "cpu.l2_cache.size_bytes") == {("Cortex-A76", None, 512 * KB, None)}
+
+
+def test_a_row_of_a_cluster_tells_its_caches_and_its_clock():
+    rows = [
+        ["Cluster", "Cores", "Max. frequency", "L1 I-cache", "L2 cache"],
+        ["Cortex-A76", "4", "2.2 GHz", "64 KB", "512 KB"],
+        ["Cortex-A55", "2", "1.8 GHz", "32 KB", "128 KB"],
+    ]
+    found = read("Table 3-6. Clusters", (100, 60, 100, 80, 80), rows)
+    assert {(i, v) for i, _, v, _ in told(found, "cpu.cores")} == {("Cortex-A76", 4), ("Cortex-A55", 2)}
+    assert {(i, m) for i, _, _, m in told(found, "cpu.clock_hz") if i} == {
+        ("Cortex-A76", 2200 * MHZ),
+        ("Cortex-A55", 1800 * MHZ),
+    }
+    assert {(i, v) for i, _, v, _ in told(found, "cpu.l2_cache.size_bytes")} == {
+        ("Cortex-A76", 512 * KB),
+        ("Cortex-A55", 128 * KB),
+    }
+
+
+def test_a_row_of_a_memory_tells_more_than_its_largest_rate():
+    rows = [
+        ["DRAM type", "Data bus width", "Max. data rate", "Channels"],
+        ["LPDDR4X", "64 bits", "4266 MT/s", "4"],
+        ["DDR4", "32 bits", "3200 MT/s", "1"],
+    ]
+    found = read("Table 3-4. Supported DRAM configurations", (80, 100, 100, 80), rows)
+    assert {(i, v) for i, _, v, _ in told(found, "memory.dram.bus_width_bits")} == {("LPDDR4X", 64), ("DDR4", 32)}
+    assert {(i, m) for i, _, _, m in told(found, "memory.dram.data_rate_mtps")} == {("LPDDR4X", 4266), ("DDR4", 3200)}
