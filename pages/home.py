@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from metainfer_core.spec.library import default_folder, entries
 from studio.background.job_view import job_list
 from studio.cli import lay_out_sample
 from studio.files.workspace import files_of, workspace_folder
@@ -78,6 +79,8 @@ def _start_points() -> None:
     with spec, st.container(border=True, height="stretch", gap="xxsmall"):
         _bring_spec()
         st.caption(text("start_spec_hint"))
+        if shipped := {each.name for each in entries(default_folder())}:
+            _link("specs", {}, text("start_shipped", count=len(shipped)), ":material/memory:")
 
 
 def _bring_spec() -> None:

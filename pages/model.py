@@ -13,12 +13,12 @@ from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
 from studio.files.policies import SpecChoice
-from studio.files.sample_shapes import suggested_shapes
-from studio.files.workspace import Kind, files_of, folder_for, workspace_folder
+from studio.files.workspace import Kind, folder_for, workspace_folder
 from studio.graph.graph_tab import draw_graph_tab
 from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES, keep_upload
 from studio.model.graph_drawing import readers_of
-from studio.model.model_reading import KIND, Reading, newest_job, predicted, read_model, reading
+from studio.model.model_data import looked_at, suggested_for_any
+from studio.model.model_reading import KIND, Reading, predicted, read_model, reading
 from studio.model.neighbours import draw_neighbourhood
 from studio.model.netron_tab import draw_netron_tab
 from studio.model.node_table import ORDERS, node_table
@@ -112,19 +112,14 @@ def _upload() -> None:
 
 def _read(model: Path) -> Reading | None:
     """What a job has read of the model; starts that job where nobody has, and asks for shapes where they are open."""
-    job = newest_job(model)
-    suggested = next(filter(None, map(suggested_shapes, files_of("data"))), ())
-    if job is None:
-        job = read_model(model, (), person())
-    elif job.state == "failed" and "--input-shape" not in job.order.arguments and suggested:
-        job = read_model(model, suggested, person())  # it has open shapes, and the data tells them
+    job = looked_at(model)
     found = reading(job)
     if found is not None:
         return found
     job_list((KIND,), (_name(model),), limit=1)
     if not job.is_open:
         given = st.text_input(
-            text("adapt_shapes"), value=" ".join(suggested), key="shapes", help=text("adapt_shapes_help")
+            text("adapt_shapes"), value=" ".join(suggested_for_any()), key="shapes", help=text("adapt_shapes_help")
         )
         if st.button(text("model_read_again"), type="primary", key="read"):
             read_model(model, given.split(), person())

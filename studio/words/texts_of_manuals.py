@@ -238,7 +238,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
     "spec_open": {"en": "Open a spec"},
     "spec_people": {"en": "Accepted by"},
     "spec_picture": {"en": "Blocks of {name}: units, memories and what is known of the links between them"},
-    "spec_picture_hint": {"en": "Click on a box for its fields. The dashed line is the chip's edge."},
+    "spec_picture_hint": {"en": "Press a box for its fields. The dashed line is the chip's edge."},
     "spec_says": {"en": "{label} says"},
     "spec_source": {"en": "From"},
     "spec_stale": {"en": "Stale: the values were last checked more than a year ago."},

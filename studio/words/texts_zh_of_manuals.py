@@ -207,7 +207,7 @@ TEXTS_ZH_OF_MANUALS: dict[str, str] = {
     "spec_open": "打开规格",
     "spec_people": "接受者",
     "spec_picture": "{name} 的框图：计算单元、存储器及其间已知的连接",
-    "spec_picture_hint": "点击方框查看其字段。虚线是芯片边界。",
+    "spec_picture_hint": "按下方框即可查看其字段。虚线是芯片边界。",
     "spec_says": "{label} 的说法",
     "spec_source": "出处",
     "spec_stale": "已陈旧：数值上次核对距今超过一年。",

@@ -54,6 +54,17 @@ def test_only_what_feeds_the_model_is_offered_and_the_rest_is_named(work, monkey
     assert said in [each.value for each in page.caption]
 
 
+def test_a_model_that_nobody_has_looked_at_is_read_where_its_data_is_asked_for(tmp_path, monkeypatch):
+    finished(tmp_path)
+    monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
+    monkeypatch.setattr("studio.model.model_data._PATIENCE_SECONDS", 120.0)
+    np.savez(tmp_path / "evaluation.npz", z=np.zeros((2, 1, 4), np.float32))
+    assert newest_job(tmp_path / "net.onnx") is None
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec=SPEC)
+    assert not page.exception
+    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz", text("adapt_no_data")])
+
+
 def test_a_model_without_data_is_compiled_on_random_inputs(work, monkeypatch):
     (work / "calibration.npz").unlink()
     page = screen("sign", work, monkeypatch, policy=PATH)

@@ -12,7 +12,7 @@ from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
 from metainfer_core.spec.draft import SpecDraft
 from metainfer_core.spec.draft_file import write_draft
-from metainfer_core.spec.library import load
+from metainfer_core.spec.library import default_folder, load
 from metainfer_core.spec.yaml_file import save_spec, write_spec
 from studio.background.jobs import Order, jobs_folder
 from studio.cli import lay_out_sample
@@ -30,6 +30,8 @@ def test_an_empty_workspace_offers_the_sample_and_lays_it_out(tmp_path, monkeypa
     page = screen("home", tmp_path, monkeypatch)
     assert page.markdown[0].value == text("home_empty")
     assert next(link.label for link in page.get("page_link")) == f"**{text('start_manual')}**"
+    shipped = len({path.stem.partition("_v")[0] for path in default_folder().glob("*_v*.yaml")})
+    assert text("start_shipped", count=shipped) in [link.label for link in page.get("page_link")]
     page.button(key="sample").click().run(timeout=120)
     assert not page.exception
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == [

@@ -1,5 +1,7 @@
 """Before and after the review, without a mouse: what opens is entered, what only the mouse shows is reached too."""
 
+import re
+
 import pytest
 from browsing import Studio, browser_page, settled
 from finished import SPEC, finished
@@ -113,6 +115,22 @@ def test_the_keyboard_begins_at_the_heading_of_the_screen_that_was_chosen(studio
     settled(page)
     page.wait_for_timeout(300)
     expect(page.get_by_role("heading", level=1)).not_to_be_focused()
+
+
+def test_the_boxes_of_a_chip_are_buttons_for_the_keyboard(studio, page):
+    page.goto(f"{studio.address}/specs?spec=rk3588@1.0.0")
+    box = page.locator('[data-pick="compute_units.npu"][role=button]')
+    box.focus()
+    settled(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("strong").filter(has_text="compute_units.npu")).to_be_visible()
+    expect(box).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(focused(page)).to_have_attribute("data-pick", re.compile("."))
+    other = focused(page).get_attribute("data-pick")
+    assert other != "compute_units.npu"
+    page.keyboard.press("Space")
+    expect(page.get_by_role("strong").filter(has_text=other)).to_be_visible()
 
 
 def test_a_command_is_copied_without_a_mouse(studio, page):

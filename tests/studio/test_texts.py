@@ -15,6 +15,12 @@ from studio.words.texts import TEXTS, text
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.parametrize("speaks", ["en", "zh"])
+def test_no_tab_of_a_model_is_called_like_another(speaks):
+    names = [text(key, speaks) for key in ("model_nodes", "model_roofline", "graph_view", "pictures", "model_graph")]
+    assert [(one, other) for one in names for other in names if one != other and one in other] == []
+
+
 def test_every_text_that_is_used_exists_and_every_text_is_used():
     sources = [path.read_text() for folder in ("studio", "pages") for path in (ROOT / folder).rglob("*.py")]
     code = "\n".join(sources)
