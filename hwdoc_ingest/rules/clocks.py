@@ -204,7 +204,7 @@ _OWN_OSCILLATOR = re.compile(
 """What swings without a crystal: `internal 16 MHz RC`, `HSI`, `on-chip oscillator`."""
 _FAST = words(r"\bfast\b|\bhigh[- ]speed\b|(?-i:\b(?:HSI|HOCO|FIRC|FRO)(?![A-Z]))")
 _NOT_OWN = words(
-    r"crystal|XTAL|resonator|external|quartz|PLL|\bdrift|accura\w+ of|deviation|\btrim(?:ming)? (?:step|range)|divided"
+    r"crystal|XTAL|resonator|external|quartz|PLL(?!\s+(?:input|source|reference))|\bdrift|accura\w+ of|deviation|\btrim(?:ming)? (?:step|range)|divided"
     r"|\bTCXO|\bhigh-speed external|\bHSE\b|\bjitter\b"
 )
 _ACCELERATOR_LABEL = re.compile(
@@ -229,7 +229,13 @@ _TO_NUMBER = re.compile(
     r"|\ban?\b|\s|-)*",
     re.IGNORECASE,
 )
-_TO_NAME = re.compile(r"\s*(?:[-\w/%±.]+\s+){0,4}?", re.IGNORECASE)
+_TO_NAME = re.compile(r"\s*(?:[-+\w/%±.]+\s+){0,4}?", re.IGNORECASE)
+_ITS_FREQUENCY = re.compile(
+    r"\b(?:the|its) (?:nominal |clock |typical |output |oscillator )*frequency (?:of the clock )?(?:is|equals|=)"
+    r"(?: (?:about|around|approximately|typically|nominally|set to|fixed at))*\s*$",
+    re.IGNORECASE,
+)
+"""In a section on an oscillator: `The clock frequency is around`."""
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
@@ -298,6 +304,9 @@ def _own_oscillators(tagged: Tagged) -> Iterator[Found]:
         hertz = amount.values[len(amount.values) // 2]
         said = clause(tagged.text, amount.start, amount.end)
         around = _named_before(tagged.text, amount.start) or _named_behind(tagged.text, amount.end)
+        if not around and _ITS_FREQUENCY.search(tagged.text[: amount.start]):
+            said = f"{tagged.parent} {said}"
+            around = bool(_OWN_OSCILLATOR.search(tagged.parent))
         if not tagged.statement.is_row and around and 1e3 <= hertz <= 2e8 and not _NOT_OWN.search(said):
             fast = hertz >= SLOW and _FAST.search(said)
             field = "clock.rc_fast_hz" if fast else "clock.rc_hz"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from hwdoc_ingest.page.pages import Word
 from hwdoc_ingest.rules import PARAMETERS
@@ -37,13 +38,16 @@ MARKS = re.compile(
 """What rules find that is no number phrase: addresses, names, kinds and types."""
 
 
+_LONE_ADDRESS = re.compile(r"\b0[xX][\dA-Fa-f]{4}[_. ]?[\dA-Fa-f]{4}\b")
+_ADDRESSES = re.compile(r"(?i:\baddress\b|\bbase\b)|地址")
+"""With three addresses: a table of blocks or vectors that goes on from the page before, one address a row."""
 CHINESE = re.compile(r"[\u4e00-\u9fff]{2}")
 
 
 def can_matter(words: Sequence[Word]) -> bool:
     """Whether a rule may find something among the words of a page."""
     text = " ".join(word.text for word in words)
-    if MARKS.search(text):
+    if MARKS.search(text) or (_ADDRESSES.search(text) and sum(1 for _ in islice(_LONE_ADDRESS.finditer(text), 3)) == 3):
         return True
     amounts = find_amounts(text)
     if CHINESE.search(text) and any(amount.unit for amount in amounts):

@@ -175,6 +175,14 @@ SAID = [
         one("cpu.clock_hz", (None, 300e6, None)) | one("cpu.clock_hz", up_to(450e6)),
     ),
     ("Typical power consumption 1.5 W", "", one("power.typ_w", 1.5)),
+    (
+        "The HSI clock is generated from an internal 12 MHz RC oscillator and can be used as PLL input.",
+        "HSI clock",
+        one("clock.rc_fast_hz", 12e6),
+    ),
+    ("The clock frequency is around 37 kHz.", "7.2.5 LSI clock", one("clock.rc_hz", 37e3)),
+    ("The clock frequency is around 37 MHz.", "SPI clock", set()),
+    ("32.768 kHz +/-250 ppm RC oscillator", "", one("clock.rc_hz", 32768)),
 ]
 
 

@@ -44,6 +44,7 @@ def words(text: str) -> list[Word]:
         "L2 缓存 1 MB",
         "8 ch DMA",
         "After reset the core starts at 0x1C",
+        "Position Acronym Address 0 WWDG 0x0000 0040 5 RCC 0x0000 0054 6 EXTI 0x0000 0058",
     ],
 )
 def test_a_page_with_something_to_find_matters(text: str) -> None:
@@ -59,6 +60,7 @@ def test_a_page_with_something_to_find_matters(text: str) -> None:
         "MOV R1, R2 moves the second register to the first.",
         "Address: 0x1A10_0004 Reset value: 0x0000_0000",
         "The branch is taken in which 2 slots follow",
+        "Address: 0x1A10_0004 Address: 0x1A10_0008",
         "本章说明图 3 与第 12 步",
         "See page 12 for 4 KB of them",
     ],
