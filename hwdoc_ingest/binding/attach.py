@@ -30,6 +30,10 @@ INCLUDED = re.compile(
     r"|additional))\s*(?:the )?$",
     re.IGNORECASE,
 )
+OWNER = re.compile(
+    r"\b(?:device|chip|SoC|MCU|it|processor|microprocessor|DSP|core|cluster|family|series)\s*$", re.IGNORECASE
+)
+"""What has parts that are no parts of another number: `The device includes 256 KB of L2 memory`."""
 PARTS = re.compile(
     r"\b(?:(?:consist(?:ing|s)|composed|made up) of|(?:organi[sz]ed|arranged|divided|split) (?:in|into|as))\b"
     r"[^;.()]{0,120}$"
@@ -70,6 +74,10 @@ BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
+NEXT_ITEM = re.compile(r"\s*(?:,|;|and\b|,\s*and\b|plus\b|\+)(?:\s+(?:an?|up to))?\s*$", re.IGNORECASE)
+"""What stands between the items of a list, the second of which begins with its number."""
+HAS_ONE = re.compile(r"\s*(?:of\s+)?(?:[a-z][\w-]*\s+){0,2}?", re.IGNORECASE)
+"""What stands between a number and the name behind it."""
 CONTRAST = re.compile(r"\b(?:while|whereas|where\s?as)\b", re.IGNORECASE)
 """Between two clauses that each tell of a thing of its own: `the one has 2 KB, while the other has 1 KB`."""
 HAS_SIZE = re.compile(
@@ -227,6 +235,12 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if UNKNOWN.search(re.sub(r"\bprogrammable\b", "", gap, flags=re.IGNORECASE) if ahead else gap):
         return None
     rivals = [a for a in tagged.amounts if a is not amount and a.dimension == amount.dimension]
+    if (
+        not ahead
+        and NEXT_ITEM.match(gap)
+        and any(HAS_ONE.fullmatch(text[a.end : start]) for a in rivals if a.end <= start)
+    ):
+        return None  # `256 KB of L2 memory, 6 MB of on-chip memory`: the name has a number of its own
     if not opened and any(
         (amount.end <= a.start < start) if ahead else (end <= a.start < amount.start) for a in rivals
     ):
@@ -281,6 +295,8 @@ def is_part(tagged: Tagged, amount: Amount) -> bool:
     told = parts and any(a.dimension == amount.dimension and a.end <= parts.start() for a in tagged.amounts)
     added = INCLUDED.search(before)
     if added and added.group().lower().startswith("plus") and _each_named(tagged, amount):
+        added = None
+    if added and OWNER.search(before[: added.start()]):
         added = None
     return bool(added) or bool(whole and told) or is_of_parenthesis(tagged, amount)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
-from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS, find_amounts
+from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS, Amount, find_amounts
 
 _NPU = words(
     r"\b(?:micro)?NPUs?\b|neural|\bAI\b|神经网络|\bKPU\b|\bBPU\b|\bTPU\b|deep[- ]learning|machine[- ]learning|inference"
@@ -33,7 +33,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=5,
         sureness=0.92,
         forbids=words(r"\bGPU\b|FLOPS"),
-        not_beside=words(r"\0 ?(?:/ ?W\b|per watt\b)"),
+        not_beside=words(r"\0 ?(?:/ ?W\b|per watt\b)|\b(?:more than|over) \0"),
     ),
     QuantityRule(
         "npu.cores",
@@ -219,6 +219,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
                 yield Found("npu.sram.size_bytes", amount.start, memory.end(), amount.values[0], sureness=0.75)
     for array in _ARRAY.finditer(text) if _NPU.search(near) else ():
         yield Found("npu.macs", *array.span(), float(array[1]) * float(array[2]), sureness=0.75)
+    for amount in tagged.amounts if not _GPU.search(near) and not tagged.describes_register else ():
+        yield from _tops(text, amount)
     yield from _own_memory(tagged)
     several = (
         _CORES_OF.search(text)
@@ -256,6 +258,27 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found("npu.sram.size_bytes", match.start(), match.end(), total, sureness=0.85)
         elif re.search(r"L2 cache", text, re.IGNORECASE) and _GPU.search(near):
             yield Found("gpu.l2_cache.size_bytes", match.start(), match.end(), total, sureness=0.85)
+
+
+_SAYS_TOPS = re.compile(r"\d\s?TOPS?\b", re.IGNORECASE)
+_NO_TOPS = re.compile(r"\s*(?:/ ?W\b|per (?:watt|mm|core)|FLOPS)", re.IGNORECASE)
+_MOST_TOPS = re.compile(r"\b(?:up to|max(?:imum)?\.?(?: of)?|as much as|peak(?: of)?)\s*$", re.IGNORECASE)
+_LEAST_TOPS = re.compile(r"\b(?:more than|over|at least|above|another|additional|from|than)\s*$", re.IGNORECASE)
+
+
+def _tops(text: str, amount: Amount) -> Iterator[Found]:
+    """A rate in TOPS, which nothing but an accelerator has, in whatever company."""
+    spelled = _SAYS_TOPS.search(text[amount.start : amount.end])
+    if amount.dimension != "operation rate" or amount.form != "single" or not spelled:
+        return
+    value, before = amount.values[0] / _TERA, text[: amount.start]
+    if _NO_TOPS.match(text, amount.end) or _LEAST_TOPS.search(before) or not 0.01 <= value <= 5000:
+        return
+    value = float(f"{value:.12g}")
+    most = bool(_MOST_TOPS.search(before))
+    yield Found(
+        "npu.tops", amount.start, amount.end, None if most else value, max=value if most else None, sureness=0.75
+    )
 
 
 _SPOKEN = "|".join(word for word in NUMBER_WORDS if word.isascii())

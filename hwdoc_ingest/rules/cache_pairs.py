@@ -11,7 +11,8 @@ from hwdoc_ingest.rules.rule import Found, Tagged, words
 
 _KB = 1024.0
 _BOTH_NAMED = words(
-    r"\bcaches for (?:both )?(?:instructions? and data|data and instructions?)\b"
+    r"\b(?:(?:L1|level[- ]1|primary|first[- ]level) )?"
+    r"caches for (?:both )?(?:instructions? and data|data and instructions?)\b"
     r"|\(?\b(?:(?:L1|level[- ]1|primary) )?"
     r"(?:instruction and data|data and instruction|I and D|I- and D-)\)?[ -]?caches\b"
     r"|\b(?:L1 )?(?:I|instruction)[ -]?cache ?(?:/|and|&) ?(?:D|data)[ -]?cache\b"
@@ -49,6 +50,8 @@ _SIDES = re.compile(
 )
 """`64 KB I + 64 KB D`, in a line about caches."""
 _KINDS = re.compile(
+    r"\b(\d{1,4}) ?(?:K(?:i?B|[ -]?bytes?)?)? ?\+ ?(\d{1,4}) ?K(?:i?B|[ -]?bytes?) (?:of )?(?:L1 )?"
+    r"(?P<first>instruction) (?:and|/|\+) (?P<second>data) (?:L1[ -]?)?caches?\b|"
     r"\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<one>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?\s*(?:[+/,&]|and)\s*"
     r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<two>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?,? "
     r"(?:L1[ -]?)?caches?\b|\bcaches?\b[^.;|]{0,12}[:|(]\s*"
@@ -91,9 +94,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found(f"cpu.{side}_cache.size_bytes", match.start(), match.end(), value, sureness=0.85)
 
 
+_ORDER = ("first", "second", "one", "two", "three", "four")
+
+
 def _of_kinds(tagged: Tagged, match: re.Match[str]) -> Iterator[Found]:
     """Two sizes, each with the word for what its cache holds."""
-    names = [match[part].lower()[0] for part in ("one", "two", "three", "four") if match[part]]
+    names = [match[part].lower()[0] for part in _ORDER if match[part]]
     sizes = [part for part in match.groups() if part and part.isdigit()]
     if set(names) != {"i", "d"}:
         return

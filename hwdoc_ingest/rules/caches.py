@@ -27,7 +27,8 @@ L1D = words(
     rf"|\bD[- ]?cache{_SIZE}\b|\bD\$|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
 )
 L2 = words(
-    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*(?:(?:unified|shared|mapped)\s+"
+    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*"
+    r"(?:(?:unified|shared|mapped|backside|private|dedicated|inclusive)\s+"
     r"|S?RAM/)*caches?\b(?!\s*controller)|\bL2(?= (?:associativity|line size|size)\b)|二级缓存|L2\s*缓存"
 )
 L3 = words(

@@ -54,6 +54,14 @@ _NAMED_CORES = re.compile(
     r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
     re.IGNORECASE,
 )
+_OWN_NAMED = re.compile(
+    rf"\b{_COUNT}-?\s*"
+    r"(?:[\w-]+-bit |[\w-]+-threaded |in-order |out-of-order |identical |embedded ){0,2}"
+    r"(?-i:(?P<name>(?!L\d|M\d\b|DDR|GPU|NPU|DSP)[A-Za-z]{1,6}\d{1,5}[A-Za-z]{0,2}(?:-[A-Z\d]{1,4})?))"
+    r"(?: (?-i:[A-Z])\w+){0,2}(?: (?:CPU|processor|application))? cores\b",
+    re.IGNORECASE,
+)
+"""`four 64-bit X464 cores`, `two dual-threaded q65 Acme Architecture processor cores`: the name has a digit."""
 _CLUSTERS = re.compile(
     rf"\b{_COUNT}-?\s*(?P<each>dual|triple|quad|hexa|octa|[2-8])[- ]core "
     r"(?P<name>Cortex®?[- ]?[AMRX]\d+\w*|[A-Z][\w-]*)?\s?(?:CPU |processor )?clusters\b",
@@ -109,6 +117,14 @@ def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
             name = match["name"].replace("®", "")
             plain = Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
             yield _at_most(plain, number) if _AT_MOST.search(text[: match.start()]) else plain
+    for match in _OWN_NAMED.finditer(text):
+        if match.start() in taken or (match[1] and _NUMBERS_SOMETHING.search(text[: match.start()])):
+            continue
+        taken.append(match.start())
+        number = float(match[1] or NUMBER_WORDS[match[2].lower()])
+        if 2 <= number <= 256:
+            own = Found("cpu.cores", *match.span(), number, instance=match["name"], sureness=0.8)
+            yield _at_most(own, number) if _AT_MOST.search(text[: match.start()]) else own
     for match in _CORES_AFTER.finditer(text):
         if any(match.start("name") <= at or text[at : match.start("name")].isspace() for at in taken):
             continue

@@ -23,6 +23,19 @@ _LANES = re.compile(
     re.IGNORECASE,
 )
 """`a single x32 LPDDR4X channel`, `LPDDR4 x32`: how wide it is."""
+_MOST_OF_MEMORY = re.compile(
+    r"\b(?:up to|max(?:imum|\.)?(?: of)?|as much as) (\d{1,4}) ?(GB|GiB|MB|MiB) (?:of )?"
+    r"(?:(?:external|main|system|off-chip) (?:memory|S?DRAM)|(?:LP)?DDR\d\w*|S?DRAM)\b(?! (?:bus|clock|flash))",
+    re.IGNORECASE,
+)
+"""`up to 16 GB of external memory`, `up to 8GB LPDDR4X`."""
+_INTERFACE_IS = re.compile(
+    r"\b(?:LP)?DDR\d?\w* (?:memory )?(?:interface|controller|bus) "
+    r"(?:is|has a width of|:) (16|32|64|128|256)[- ]bits?\b",
+    re.IGNORECASE,
+)
+_SPEED = re.compile(r"\bspeeds? (?:of )?(?:up to )?(\d{3,5}) ?(?:Mbps|Mb/s|MT/s|Mbit/s)(?! ?/)", re.IGNORECASE)
+"""`supporting speeds up to 1600 Mbps`, of a memory's lines."""
 _CLOCKED = re.compile(
     r"\b(?:SDRAM|DRAM|(?:LP)?DDR\d?\w*)\b[^.;]{0,30}?\b(?:clocked|clock(?:s)? at|run(?:s|ning)? at|operat\w+ at)"
     r"(?: at)?(?: up to)?\s*$",
@@ -394,6 +407,22 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     ):
         width = float(beside[1] or beside[2])
         yield Found("memory.dram.bus_width_bits", beside.start(), beside.end(), width, sureness=0.75)
+    most = _MOST_OF_MEMORY.search(text)
+    if most and not _BUILT_IN.search(text) and DDR.search(text):
+        size = float(most[1]) * (1 << 30 if most[2].upper().startswith("G") else 1 << 20)
+        yield Found("memory.dram.max_size_bytes", *most.span(), max=size, sureness=0.75)
+    wide = _INTERFACE_IS.search(text)
+    if wide:
+        yield Found("memory.dram.bus_width_bits", *wide.span(), float(wide[1]), sureness=0.78)
+    speed = _SPEED.search(text)
+    if speed and KIND.search(text[: speed.start()]):
+        yield Found(
+            "memory.dram.data_rate_mtps",
+            *speed.span(),
+            max=float(speed[1]),
+            instance=_rated_kind(tagged, 0, 0),
+            sureness=0.75,
+        )
     lanes = _LANES.search(text)
     if lanes:
         width = float(lanes[1] or lanes[2])

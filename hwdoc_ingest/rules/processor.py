@@ -105,7 +105,8 @@ RULES: tuple[QuantityRule, ...] = (
         "bits",
         words(
             r"\bvector (?:operations?|registers?|units?|width|length|engine|extension)\b"
-            r"|\bSIMD\b|\bVLEN\b|\bRVV\b|\bNEON\b|\bvector(?=-\d)"
+            r"|\bSIMD\b|\bVLEN\b|\bRVV\b|\bNEON\b|\bAltiVec\b"
+            r"|\b(?:VLIW )?vector processors?\b|\bvectors\b|\bvector(?=-\d)"
         ),
         low=32,
         high=4096,
@@ -148,6 +149,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.75,
+        not_beside=words(r"\beach (?:contain|hold|ha|comprise)\w* \0"),
         forbids=words(r"global|local|control|status|floating|special"),
     ),
     QuantityRule(
@@ -292,9 +294,11 @@ _CORE_TYPE = re.compile(
     re.IGNORECASE,
 )
 _REGISTERS = re.compile(
-    r"\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b", re.IGNORECASE
+    r"\bregisters?\b[^.;]{0,60}\bfor a total of (\d{1,3}) registers\b"
+    r"|\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b",
+    re.IGNORECASE,
 )
-"""`32 x 8 general purpose working registers`."""
+"""`32 x 8 general purpose working registers`; two files `for a total of 64 registers`."""
 _TELLS_ISA = re.compile(
     r"\b(?:RISC-V|processors?|CPUs?|MCUs?)\b.*\bRV\d\d[IEG]\w|\bRV\d\d[IEG]\w+.*\b(?:RISC-V|processors?|CPUs?|MCUs?)\b"
     r"|^\W*RV\d\d(?:G|[IE]M?A)\w*\W*$",
@@ -355,7 +359,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     path = " ".join(tagged.statement.path[-2:])
     several = _REGISTERS.search(text)
     if several:
-        yield Found("cpu.registers", *several.span(), float(several[1]), sureness=0.75)
+        yield Found("cpu.registers", *several.span(), float(several[1] or several[2]), sureness=0.75)
     kinds = list(_CORE_TYPE.finditer(text))
     kind = kinds[0] if len(kinds) == 1 else None
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):

@@ -16,6 +16,12 @@ _RATE = re.compile(
     r"(?P<most2>\bup to )?\b(?P<number2>\d{1,5}(?:\.\d+)?) peak (?P<times2>[MGT])FLOPS?(?:/s)?\b",
     re.IGNORECASE,
 )
+_DELIVERS = re.compile(
+    r"\b(?:deliver|achiev|provid|offer|perform)\w*\s+(?P<most>(?:up to|as much as|a peak of) )?"
+    r"(?P<number>\d{1,5}(?:\.\d+)?) ?(?P<times>mega|giga|tera|[MGT])flops?\b(?!/)",
+    re.IGNORECASE,
+)
+"""`It delivers 160 gigaflops`."""
 _ACCELERATOR = re.compile(
     r"\b(?:[NKBT]PUs?|neural|AI|deep[- ]learning|machine[- ]learning|ML|inference|tensors?)\b", re.IGNORECASE
 )
@@ -28,6 +34,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
     text = tagged.text
     if tagged.statement.is_row or _GRAPHICS.search(f"{text} {tagged.parent}"):
         return
+    for match in _DELIVERS.finditer(text) if not _ACCELERATOR.search(f"{text} {tagged.parent}") else ():
+        value = float(match["number"]) * {"m": 1e6, "g": 1e9, "t": 1e12}[match["times"][0].lower()]
+        most = bool(match["most"])
+        yield Found(
+            "cpu.peak_flops", *match.span(), None if most else value, max=value if most else None, sureness=0.75
+        )
     for match in _RATE.finditer(text):
         if _MACS.search(match.group()):
             continue

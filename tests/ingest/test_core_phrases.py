@@ -35,6 +35,9 @@ SAID = [
     ("24 KiB data (2-way) + 96 KiB instruction (3-way) L1 cache per core", "", caches(96 * KB, 24 * KB) | WAYS),
     ("L1 cache 88 KiB (64 KiB I-cache with parity, 24 KiB D-cache with ECC)", "", caches(64 * KB, 24 * KB)),
     ("L1 Data Cache 96KB, 6Ways, 8Banks", "", one("cpu.l1d_cache.size_bytes", 96 * KB) | one("cpu.l1d_cache.ways", 6)),
+    ("It implements two separate 24 KB L1 caches for instruction and data.", "", caches(24 * KB, 24 * KB)),
+    ("24+48 kB instruction and data L1 caches", "", caches(24 * KB, 48 * KB)),
+    ("its own dedicated 96KB L2 backside cache", "", one("cpu.l2_cache.size_bytes", 96 * KB)),
     # Lines that are told in two ways
     ("The line size is four instructions (16 bytes).", "Instruction Cache", one("cpu.l1i_cache.line_bytes", 16)),
     ("It has a fixed 64-byte (sixteen words) line size.", "Data Cache", one("cpu.l1d_cache.line_bytes", 64)),
@@ -59,6 +62,13 @@ SAID = [
     ("The SoC contains three 64 bit RV64GCV CPUs.", "", one("cpu.cores", 3) | one("cpu.isa", "RV64GCV")),
     ("six Acme Falcon processor cores", "CPU", one("cpu.cores", 6)),
     ("Up to 12 RISC-V cores", "CPU", one("cpu.cores", up_to(12))),
+    (
+        "It combines six dual-threaded q65 Acme Architecture processor cores for twelve threads",
+        "",
+        one("cpu.cores", 6, "q65"),
+    ),
+    ("seven 64-bit LX46 cores", "", one("cpu.cores", 7, "LX46")),
+    ("Two of the cores run eight tasks", "", set()),
     # Cores by number
     ("CPU1: RISC-V Core, 24KB I-cache", "", one("cpu.l1i_cache.size_bytes", 24 * KB, "CPU1")),
     (
@@ -80,6 +90,9 @@ SAID = [
     ("120 peak MFLOP/s at 200MHz", "", one("cpu.peak_flops", 120e6)),
     # An efficiency is no rate
     ("3 TOPS per watt", "2x Edge NPU accelerator", set()),
+    ("It delivers 90 gigaflops per second.", "DSP", one("cpu.peak_flops", 90e9)),
+    ("The combination of units gives up to 7 TOPS of performance.", "", one("npu.tops", up_to(7))),
+    ("It accelerates networks to more than 2 TOPS.", "Neural engine", set()),
     # What an accelerator counts with, how many there are, and what they have
     (
         "KPU: INT4 and INT16 inference performance: Net-50>85fps@INT16",
@@ -96,6 +109,14 @@ SAID = [
     ("384 CUDA cores, 48 Tensor cores", "Acme GPU", set()),
     ("The convolution buffer has 12 banks of 24KB each, totally 288KB.", "DLA", one("npu.sram.size_bytes", 288 * KB)),
     # Memory outside the chip
+    ("up to 24GB of LPDDR4X, and up to 512GB UFS storage", "", one("memory.dram.max_size_bytes", up_to(24 << 30))),
+    (
+        "Its DDR4 interface is 128-bit, supporting speeds up to 2666 Mbps",
+        "",
+        one("memory.dram.bus_width_bits", 128)
+        | one("memory.dram.data_rate_mtps", up_to(2666), "DDR4")
+        | one("memory.dram.types", ("DDR4",)),
+    ),
     (
         "RAM: 32-bit LPDDR4 / DDR4 / LPDDR3",
         "",
@@ -112,6 +133,9 @@ SAID = [
     ("AXI4-256 master", "Bus interface", one("bus.width_bits", 256, "AXI4")),
     ("A wide 512-bit AXI bus fills the caches.", "", one("bus.width_bits", 512, "AXI") | one("bus.width_bits", 512)),
     # Other numbers of cores
+    ("one 96-bit AltiVec unit", "CPU", one("cpu.vector_width_bits", 96)),
+    ("Instructions operate on 192-bit vectors.", "", one("cpu.vector_width_bits", 192)),
+    ("Two register files each contain 24 32-bit registers for a total of 48 registers.", "", one("cpu.registers", 48)),
     ("384bit RVV 1.0 support", "CPU", one("cpu.vector_width_bits", 384)),
     ("The multi-cycle divider takes 29 cycles.", "Pipeline", one("latency.divider_cycles", 29)),
     ("C908@1.1GHz", "", one("cpu.clock_hz", 1.1e9, "C908")),
@@ -123,6 +147,11 @@ SAID = [
 @pytest.mark.parametrize(("text", "above", "said"), SAID, ids=[text for text, _, _ in SAID])
 def test_what_is_said_is_read_and_nothing_else(text, above, said):
     assert read(text, *(("Features", above) if above else ("Features",))) == said
+
+
+def test_a_name_with_a_number_of_its_own_takes_no_other_of_the_list():
+    said = read("The device includes 96 KB of L2 memory, 6 MB of on-chip memory", "Overview")
+    assert {value for field, value, _ in said if field == "memory.l2.size_bytes"} == {96 * KB}
 
 
 def test_both_translation_buffers_are_told_of():
