@@ -168,6 +168,7 @@ def adapt_answer(policy: Policy, path: Path, illegal: tuple[str, ...]) -> dict[s
         "refusals": len(policy.refusals),
         "violations": len(illegal),
         "structure_changes": len(policy.structure_changes or ()),
+        **({"fine_tuning": policy.fine_tuning.plain()} if policy.fine_tuning is not None else {}),
         "warnings": list(policy.warnings),
     }
 
@@ -179,6 +180,8 @@ def _adapt_text(policy: Policy, path: Path, hw_spec: str) -> str:
     refused = len(policy.refusals)
     lines = [f"{path}: {len(policy.actions)} actions, {refused} refusal{'' if refused == 1 else 's'}"]
     lines += [f"  {count:4} {name}" for name, count in sorted(kinds.items())]
+    if policy.fine_tuning is not None:
+        lines.append(f"The model: {policy.fine_tuning.words}")
     lines.append("Candidates, best first (predicted on the spec):")
     for candidate in policy.plain().get("candidates", []):
         time = candidate.get("predicted_ms")

@@ -28,8 +28,9 @@ def text_lines(lines: Iterable[str]) -> str:
 
 
 def as_text(explanations: tuple[Explanation, ...], policy: Policy) -> str:
-    """One block an action, then what was refused."""
-    blocks = [_block(one) for one in explanations]
+    """Where a fine-tuned model comes from, one block an action, then what was refused."""
+    origin = [text_lines([f"The model: {policy.fine_tuning.words}"])] if policy.fine_tuning is not None else []
+    blocks = [*origin, *(_block(one) for one in explanations)]
     refusals = _refusals(explanations, policy)
     if refusals:
         lines = [f"  {', '.join(refusal.nodes)} ({refusal.kind}): {refusal.reason}" for refusal in refusals]
@@ -62,6 +63,7 @@ def as_data(explanations: tuple[Explanation, ...], policy: Policy) -> dict[str, 
         "actions": [one(explanation) for explanation in explanations],
         "refusals": refusals,
         "structure_changes": changes,
+        **({"fine_tuning": policy.fine_tuning.plain()} if policy.fine_tuning is not None else {}),
     }
 
 

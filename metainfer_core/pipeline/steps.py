@@ -36,7 +36,7 @@ from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import apply, apply_line, effective, is_off
 from metainfer_core.policy.choose import choose
-from metainfer_core.policy.lineage import lineage_warnings
+from metainfer_core.policy.lineage import lineage_of, lineage_warnings
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.search.tools import Refused
@@ -133,8 +133,12 @@ def adapt(
         calibration_samples=calibration_samples,
     )
     changes = structure_changes(prepared.model, spec) or None
-    warnings = (*policy.warnings, *lineage_warnings(prepared.model))
-    policy = Policy(**{**dict(policy), "structure_changes": changes, "warnings": warnings})
+    found = {
+        "structure_changes": changes,
+        "fine_tuning": lineage_of(prepared.model),
+        "warnings": (*policy.warnings, *lineage_warnings(prepared.model)),
+    }
+    policy = Policy(**{**dict(policy), **found})
     return Adapted(policy, evaluation_samples, reference)
 
 

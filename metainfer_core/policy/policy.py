@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from metainfer_core.actions.action import Alternative, Reason, Refusal
 from metainfer_core.numerics.metrics import Effect
+from metainfer_core.policy.lineage import Lineage
 from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.values import JsonMap, Value, canonical_json, sha256
 
@@ -86,6 +87,8 @@ class Policy(Value):
     """What the author of the policy must know, such as a latency goal that was not reached."""
     structure_changes: tuple[StructureChange, ...] | None = None
     """What training the model again would make possible; nothing of it is done. None: nothing was found or sought."""
+    fine_tuning: Lineage | None = None
+    """Where the model comes from, if fine-tuning made it: the record in the model. None: it has none."""
 
     @property
     def bound_shapes(self) -> dict[str, tuple[int, ...]]:

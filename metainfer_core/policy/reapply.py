@@ -19,6 +19,7 @@ from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import effective, is_off
 from metainfer_core.policy.draft import Draft, known_kind
 from metainfer_core.policy.evidence import lines_of
+from metainfer_core.policy.lineage import lineage_of, lineage_warnings
 from metainfer_core.policy.objective import Objective, shortfalls
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.ruleset import ruleset_digest
@@ -99,7 +100,8 @@ def reapply(
         objective=objective.plain(),
         candidates=(summary(candidate, True),),
         calibration=calibration.data,
-        warnings=_warnings(calibration, broken),
+        warnings=(*_warnings(calibration, broken), *lineage_warnings(after)),
+        fine_tuning=lineage_of(after),
     )
 
 

@@ -37,6 +37,8 @@ def draw_proposals(policy: Policy, on: SpecChoice) -> None:
         warnings=told_plainly(policy.warnings),
         levels=[(level, levels[level]) for level in RISKS if levels[level]],
     )
+    if policy.fine_tuning is not None:
+        st.caption(short_words(core_words(policy.fine_tuning.words)))
     draw_missing(policy, on)
     if policy.candidates:
         draw("candidates", candidates=[dict(candidate) for candidate in policy.candidates])

@@ -14,6 +14,7 @@ from metainfer_core.errors import InputError, NotTrustedError
 from metainfer_core.graph.same_graph import graph_difference
 from metainfer_core.pipeline import adapt, prepare, samples_for
 from metainfer_core.pipeline.retrained import take_over
+from metainfer_core.policy.lineage import NEEDS_RETRAINING, NOT_MEASURED, RECORD
 from metainfer_core.policy.objective import Objective
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.reapply import left_out
@@ -219,6 +220,22 @@ def test_another_graph_is_refused_with_what_differs(place, first):
     was, now = prepare(place / "net.onnx"), prepare(write(place / "wider.onnx", wider))
     assert "float32[25]" in graph_difference(was.model, now.model)
     assert graph_difference(was.model, prepare(place / "net.onnx").model) is None
+
+
+def test_the_new_weights_bring_the_record_of_their_training(place, first):
+    plain = {
+        **dict.fromkeys(("source_digest", "spec_digest", "policy_digest", "training_digest"), "sha256:ab"),
+        **{"status": NEEDS_RETRAINING, "source": "net", "taken": [], "trained": ["Gemm_0"], "training_data": "t.npz"},
+        **{"labelled": True, "seed": 0, "steps": 5, "best_step": 5, "learning_rate": 0.1, "batch": 8},
+    }
+    path = write(place / "tuned.onnx", trained(first, 5, seed=9)[0])
+    proto = onnx.load(path)
+    onnx.helper.set_model_props(proto, {RECORD: json.dumps(plain)})
+    onnx.save(proto, path)
+    policy = taken_over(place, path)
+    assert policy.fine_tuning is not None
+    assert (policy.fine_tuning.source, policy.fine_tuning.trained) == ("net", ("Gemm_0",))
+    assert NOT_MEASURED in policy.warnings
 
 
 def test_another_model_or_spec_than_the_policy_names_is_refused(place, first):
