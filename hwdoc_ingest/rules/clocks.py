@@ -204,7 +204,8 @@ _OWN_OSCILLATOR = re.compile(
 """What swings without a crystal: `internal 16 MHz RC`, `HSI`, `on-chip oscillator`."""
 _FAST = words(r"\bfast\b|\bhigh[- ]speed\b|(?-i:\b(?:HSI|HOCO|FIRC|FRO)(?![A-Z]))")
 _NOT_OWN = words(
-    r"crystal|XTAL|resonator|external|quartz|PLL(?!\s+(?:input|source|reference))|\bdrift|accura\w+ of|deviation|\btrim(?:ming)? (?:step|range)|divided"
+    r"crystal|XTAL|resonator|external|quartz|PLL(?!\s+(?:input|source|reference))|\bdrift"
+    r"|accura\w+ of|deviation|\btrim(?:ming)? (?:step|range)|divided"
     r"|\bTCXO|\bhigh-speed external|\bHSE\b|\bjitter\b"
 )
 _ACCELERATOR_LABEL = re.compile(
