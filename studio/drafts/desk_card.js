@@ -82,7 +82,7 @@ function drawEditor(desk, place, reading) {
     oninput: () => { desk.record.typed[place.key] = input.value; desk.record.keep(); clearTimeout(timer); timer = setTimeout(check, 150) },
     onkeydown: event => { if (event.key === "Enter") { event.preventDefault(); save() } },
   })
-  input.value = desk.record.typed[place.key] ?? (reading ? reading.value : "")
+  input.value = desk.record.typed[place.key] ?? (reading ? reading.typed : "")
   if (input.value) check()
   return element("div", { class: "editor" }, input, element("button", { class: "primary", type: "button", onclick: save }, desk.words("edit_save"), element("kbd", { "aria-hidden": "true" }, "↵")),
     element("button", { type: "button", onclick: () => { desk.editing = false; desk.draw() } }, desk.words("edit_cancel"), element("kbd", { "aria-hidden": "true" }, "Esc")), said)

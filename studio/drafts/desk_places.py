@@ -9,6 +9,7 @@ from typing import Any
 
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.field_shapes import shape_at
 from metainfer_core.spec.quantities import KEY_UNITS
 from studio.drafts.draft_examples import example
 from studio.drafts.draft_places import Place, amount, digest_of, missing, places, will_hold
@@ -81,6 +82,7 @@ def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> di
     return {
         "index": index,
         "value": value or spread,
+        "typed": _to_type(candidate, key) or spread,
         "range": spread if value else "",
         "instance": candidate.instance or "",
         "strength": text(f"strength_{candidate.strength}", speaks) if candidate.strength else "",
@@ -95,6 +97,13 @@ def _reading(candidate: Candidate, index: int, key: str, speaks: Language) -> di
         "text": candidate.text[:_QUOTED],
         "holds": said_in(speaks, will_hold(candidate, key)),
     }
+
+
+def _to_type(candidate: Candidate, key: str) -> str:
+    """What an edit begins with: in words that are read as they are, whatever language people speak."""
+    shape = shape_at(key)
+    is_count = shape is not None and shape.kind == "integer" and isinstance(candidate.value, int)
+    return str(candidate.value) if is_count else amount(candidate.value, candidate.unit)
 
 
 def amount_in(speaks: Language, value: object, unit_name: str | None) -> str:

@@ -54,6 +54,12 @@ def test_a_text_that_is_not_is_found(planted: str) -> None:
     assert faults(planted)
 
 
+def test_undoing_a_deed_and_taking_back_a_word_name_what_they_take_back() -> None:
+    undo, withdraw = text("key_undo", "zh"), text("key_withdraw", "zh")
+    assert ("操作" in undo, "意见" in undo) == (True, False)
+    assert ("操作" in withdraw, "意见" in withdraw) == (False, True)
+
+
 def test_one_thing_has_one_word() -> None:
     said = [words["zh"] for words in TEXTS.values()] + list(sentences().values())
     assert [(other, each) for each in said for other in OTHER_WORDS if other in each] == []

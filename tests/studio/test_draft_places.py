@@ -4,11 +4,12 @@ import pytest
 from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from hwdoc_ingest.fields import FIELDS
+from metainfer_core.errors import InputError
 from metainfer_core.spec.accept import accept
 from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
-from studio.drafts.desk_places import amount_in
+from studio.drafts.desk_places import amount_in, place_data
 from studio.drafts.draft_places import amount, group_of, missing, places, will_hold
-from studio.drafts.draft_state import Standing, decisions_of
+from studio.drafts.draft_state import Standing, decisions_of, given
 
 
 def test_readings_for_one_place_stand_together_and_the_core_tells_conflicts():
@@ -81,6 +82,24 @@ def test_amounts_are_chinese_but_for_the_symbols_of_units():
     assert sorted(each for each in said if re.search("[A-Za-z]", symbols.sub("", each))) == []
     assert amount_in("zh", (True, False), None) == "是, 否"
     assert amount_in("en", (True, False), None) == "yes, no"
+
+
+@pytest.mark.parametrize(
+    ("field", "unit", "said", "key"),
+    [
+        ("dma.max_burst_beats", "beat", ("8 拍", "8 beats"), "dma.burst_length_max"),
+        ("dma.data_width_bits", "bit", ("8 位", "8 bits"), "dma.data_width_bits"),
+    ],
+)
+def test_an_edit_begins_with_words_that_are_read_in_each_language(field, unit, said, key):
+    draft = SpecDraft(chip="c", candidates=(Candidate(field=field, value=8, unit=unit, source="s"),))
+    (place,) = places(draft)
+    assert place.key == key
+    (chinese,), (english,) = (place_data(draft, place, speaks)["readings"] for speaks in ("zh", "en"))
+    assert (chinese["value"], english["value"]) == said
+    assert given(key, chinese["typed"]) == given(key, english["typed"]) == 8
+    with pytest.raises(InputError):
+        given(key, chinese["value"])
 
 
 def test_groups():
