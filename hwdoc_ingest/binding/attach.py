@@ -72,6 +72,7 @@ AND = re.compile(r"\b(?:and|while|whereas|but)\b", re.IGNORECASE)
 BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 """What stands between a number and the end of a line that was torn off inside a range or a list."""
 GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
+MEASURED = re.compile(r",\s*(?:\+)?\d+ ?°C\s*\)")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
 NEXT_ITEM = re.compile(r"\s*(?:,|;|and\b|,\s*and\b|plus\b|\+)(?:\s+(?:an?|up to))?\s*$", re.IGNORECASE)
@@ -165,7 +166,9 @@ def is_condition(tagged: Tagged, amount: Amount) -> bool:
         return bool(re.match(r"\W*(?:when|if|while|as long as)\b[^,]*$", before, re.IGNORECASE))
     if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
         return True
-    if amount.dimension == "voltage" and GIVEN.search(before):
+    if amount.dimension == "voltage" and (
+        GIVEN.search(before) or (before.endswith("(") and MEASURED.match(tagged.text, amount.end))
+    ):
         return True
     measured = amount.dimension in ("frequency", "voltage", "temperature")
     return measured and bool(re.search(r"\bat\s*$", before, re.IGNORECASE))

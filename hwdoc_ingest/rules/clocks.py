@@ -100,7 +100,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=4,
         instance=instances.clocked_core,
         lists=True,
-        not_beside=words(r"\0 ?PLL"),
+        not_beside=words(r"\0 ?PLL|\0 (?:ISM|band|radio|multi-?protocol|wireless|Wi-?Fi|transceiver|RF)\b"),
         sureness=0.85,
         forbids=_NOT_CORE,
         forbids_path=_NOT_CORE_PATH,
@@ -129,7 +129,7 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.clock_hz",
         "frequency",
         words(
-            r"\b(?:works?|working|runs?|running|operates?|clocked) (?:at|with)\b"
+            r"\b(?:works?|working|runs?|running|operates?|clocked) (?:at\b|with\b|(?=up to\b))"
             r"(?: an?)?(?: (?:frequenc|speed|clock)\w*)*"
         ),
         context=words(rf"\b{_CPU}s?\b|Cortex|RISC-V"),
@@ -178,7 +178,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=64,
         gap_words=2,
         after=False,
-        not_beside=words(r"\0 ?[x×]"),
+        not_beside=words(r"\0 ?[x×](?! ?PLLs)"),
     ),
     QuantityRule(
         "clock.period_s",

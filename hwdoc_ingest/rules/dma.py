@@ -39,7 +39,7 @@ _OF_CHANNELS = re.compile(
 
 _SO_MANY = re.compile(
     r"\b(two|three|four|five|six|[2-8]) (?!\d)(?:(?!channels?|streams?|requests?|each|with\b)[A-Za-z][\w-]*,? ){0,4}?"
-    r"(?:e?DMAs|DMA controllers|DMA units|DMA engines)\b",
+    r"(?:e?DMAs|DMA controllers|DMA units|DMA engines|DMA(?= with\b))\b",
     re.IGNORECASE,
 )
 """`two general-purpose dual-port DMAs`."""

@@ -65,7 +65,7 @@ RULES: tuple[QuantityRule, ...] = (
         "count",
         words(
             r"\bperipheral interrupt sources\b|\bperipheral interrupts\b|\binterrupt sources\b|中断源|\binterrupts\b"
-            r"|\b(?:maskable )?interrupt (?:channels|lines|inputs|requests)\b"
+            r"|\b(?:maskable )?interrupt (?:channels|lines|inputs|requests|nodes)\b"
         ),
         low=2,
         high=4096,

@@ -35,9 +35,11 @@ _ABOUT_CHIP = words(r"\b(?:summary|features?|description|overview|introduction|h
 _DOES_AT = words(r"\bMIPS\b[^.;,|]{0,24}\bat $")
 """What a core does at a clock: `Up to 20 MIPS throughput at`."""
 _CHIP_RUNS = re.compile(
-    r"^\W*(?:it|they|(?:the|these|this) (?:(?!bus|interface|bridge|timer|memory|radio|[A-Z]{3,4}\b)[\w/-]+ ){0,2}?"
+    r"^\W*(?:it|they|(?:the )?(?=[\w/-]*\d)(?-i:[A-Z]{2})[\w/-]{2,}"
+    r"|(?:the|these|this) (?:(?!bus|interface|bridge|timer|memory|radio|[A-Z]{3,4}\b)[\w/-]+ ){0,2}?"
     r"(?:devices?|chips?|MCUs?|microcontrollers?|SoCs?|products?|family|series|parts?))"
-    r" (?:can |may )?(?:runs?|operates?|works?|are clocked|is clocked)(?: at| with| up to| a| an| the| maximum"
+    r" (?:can |may )?(?:runs? up to|operates? up to|runs?|operates?|works?|are clocked|is clocked)"
+    r"(?: at| with| up to| a| an| the| maximum"
     r"| frequency| clock| speed| speeds| frequencies| of)* ?$",
     re.IGNORECASE,
 )

@@ -11,7 +11,9 @@ _OUTSIDE = words(
     r"external|off-chip|eMMC|(?<!A)DDR|flash (?:memory )?controller|SDRAM|PSRAM|buffer descriptor|trace"
     r"|comprising|\b(?:is"
     r"|are) (?:used|reserved|occupied|taken) (?:by|for|as)\b|\bstack\b|\bheap\b"
-    r"|retention(?! S?RAM| memory)|retain|designated as"
+    r"|\d[ -]?[KM]i?B (?:of )?(?:S?RAM|memory) (?:data )?retention"
+    r"|retention (?:of|with) \d|(?:RAM|memory) (?:is )?reserved"
+    r"|\bretain|designated as"
     r"|\barea \d|cache (?:data |tag )?(?:RAM"
     r"|memory|SRAM)|caches? (?:uses?|consists?)"
 )
@@ -27,7 +29,7 @@ _NAMED_RAM = re.compile(
 )
 """A memory by a name of its own: `OCRAM`."""
 _TCM = words(
-    r"\b(?:[ID]?TCM(?:\w*RAM)?|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? memory|"
+    r"\b(?:[ID]?TCM(?:\w*RAM)?|[ID]CCM|TCDM|[ID]-ram|IRAM|tightly[ -]coupled(?:[ -]\w+)? (?:memory|S?RAM)|"
     r"closely[ -]coupled memory|[ID]TIM)\b|level 1 (?:memory|area)|L1 (?:RAM|memory)\b"
 )
 _ROM = words(r"\b(?:boot[ -]?|mask\s*|B)?ROM(?:\s*memory)?\b|启动\s*ROM")
@@ -67,7 +69,9 @@ RULES: tuple[QuantityRule, ...] = (
         forbids_path=_BUFFERS,
         not_beside=words(
             r"\0[\s-]*(?:of\s+)?(?:(?!and\b|or\b|plus\b|with\b|\w*RAM\b)[A-Za-z][\w-]*\s+){0,2}?(?:B?ROM|flash|cache|EEPROM|OTP)\b|\0\s*each\b"
-            r"|\d ?[x×] ?\0"
+            r"|\d ?[x×] ?\0|\0 ?increments"
+            r"|\b(?:controller|co-?processor|engine|radio|modem|codec|accelerator|interface|subsystem|sensor|endpoint)\b"
+            r" (?:with|has|having|including|contains) (?:an? )?(?:its )?(?:own |dedicated |additional )*\0"
         ),
         instance=instances.memory,
         gap_words=2,
@@ -132,7 +136,7 @@ RULES: tuple[QuantityRule, ...] = (
         "bytes",
         words(
             r"\b(?:on-?chip |embedded |internal |program |user |main |code |dual-bank "
-            r"|integrated )*(?<!data )(?<!data-)flash(?: memory)?\b"
+            r"|integrated )*(?<!data )(?<!data-)(?<!auxiliary )(?<!supervisory )(?<!secondary )flash(?: memory)?\b"
         ),
         low=1024,
         high=1 << 28,
@@ -143,7 +147,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|block|erase|flash caches?|caches? (?:of|for|lines?|hits?|miss)|SiP|in-package|protect|bank of|each"
         ),
         forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register|\bdata flash"),
-        not_beside=words(OF_ANOTHER.pattern + r"|\0[\s-]*(?:of\s+)?data[- ]flash"),
+        not_beside=words(OF_ANOTHER.pattern + r"|\0[\s-]*(?:of\s+)?(?:data|auxiliary|supervisory)[- ]flash"),
         sureness=0.8,
     ),
     QuantityRule(

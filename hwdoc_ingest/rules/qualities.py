@@ -10,6 +10,7 @@ _QUALITY = (
     r"|pipelined|non-?blocking|lockup-free|(?:virtual|physical)(?:ly)?(?:[- ](?:indexed|addressed|tagged))?"
     r"|unified|split|separate|private|dedicated|shared|coherent|inclusive|exclusive|local|common|primary|secondary"
     r"|associative|on-?\s?chip|on-?die|internal|embedded|integrated|built-?in|in-?package|low[- ](?:leakage|power)"
+    r"|ultra[- ]?low[- ](?:leakage|power)"
     r"|high[- ]speed|ultra|zero[- ]wait(?:[- ]state)?|(?:parity|ECC|SECDED)(?:[- ]protected)?|protected|contiguous"
     r"|in-system|in-application|self-programmable"
     r"|additional|total|static|fast|main|user|fixed"

@@ -143,6 +143,19 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.8,
     ),
     QuantityRule(
+        "power.supply_v",
+        "voltage",
+        words(r"\b(?:low-?power )?operation\b(?! modes?)"),
+        ranged=True,
+        low=0.8,
+        high=60,
+        gap_words=0,
+        after=False,
+        sureness=0.75,
+        forbids=words(r"flash|program|\bADC|\bDAC|USB|I/?O\b|GPIO|analog|battery|VBAT|interface|comparator"),
+        forbids_path=words(r"absolute maximum|maximum ratings?|\bADC|\bDAC|USB|flash|interface"),
+    ),
+    QuantityRule(
         "power.max_w",
         "power",
         words(

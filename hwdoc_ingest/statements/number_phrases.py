@@ -286,7 +286,7 @@ def _amount(text: str, group: list[_Token], form: Form) -> Amount | None:
     if form == "sum":
         values, form = [sum(values)], "single"
     if form == "range" and values[0] > values[1]:
-        if "down" not in text[start:end]:
+        if "down" not in text[start:end].lower():
             return None
         values.reverse()
     is_bits = bool(known and known[1])

@@ -183,6 +183,23 @@ SAID = [
     ("The clock frequency is around 37 kHz.", "7.2.5 LSI clock", one("clock.rc_hz", 37e3)),
     ("The clock frequency is around 37 MHz.", "SPI clock", set()),
     ("32.768 kHz +/-250 ppm RC oscillator", "", one("clock.rc_hz", 32768)),
+    # A memory of one block, and what is kept, are not the chip's memory
+    ("96KB of ultra-low leakage SRAM.", "", one("memory.sram.size_bytes", 96 * KB, "leakage SRAM")),
+    ("512-KB SRAM with power and data retention control", "", one("memory.sram.size_bytes", 512 * KB)),
+    ("Deep sleep current of 6 µA with 32-KB SRAM retention", "", one("power.current_a", 6e-6, "Deep sleep")),
+    (
+        "Up to 6.5 MB SRAM with optional retention in 256 KB increments",
+        "",
+        one("memory.sram.size_bytes", up_to(6815744)),
+    ),
+    ("256 kB Tightly Coupled RAM", "", one("memory.tcm.size_bytes", 256 * KB)),
+    # Supplies and clocks in feature lists
+    ("Low-Power 1.8-V to 3.3-V Operation", "Features", one("power.supply_v", between(1.8, 3.3))),
+    ("Wide supply voltage range from 3.4 V Down to 1.9 V", "", one("power.supply_v", between(1.9, 3.4))),
+    ("5 μA/MHz executing from flash (3.0 V, 25 °C)", "", set()),
+    ("The XQ4700 can run up to 130MHz.", "System overview", one("cpu.clock_hz", up_to(130e6))),
+    ("3× PLLs (1 for the system clock, 2 for kernel clocks)", "", one("clock.pll_count", 3)),
+    ("Two General Purpose DMA with up-to 10 channels", "", one("dma.controllers", 2) | one("dma.channels", 10)),
 ]
 
 
