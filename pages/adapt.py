@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
+from metainfer_core.policy.objective import Objective, Precision
+from metainfer_core.policy.policy import Policy
 from studio.background.job_view import job_list
 from studio.background.jobs import Job, Order, Title, jobs, start
-from studio.files.policies import SpecChoice, subject
+from studio.files.documents import file_digest
+from studio.files.policies import SpecChoice, Subject, bound_shapes, subject
 from studio.files.workspace import folder_for, workspace_folder
 from studio.model.model_data import choose_data, say_what_feeds_others, shapes_for
+from studio.review.policy_settings import (
+    Settings,
+    budget_words,
+    differing,
+    read_shapes,
+    settings_of,
+    take_over,
+)
 from studio.review.proposals import draw_proposals
 from studio.review.retrained import draw_take_over
 from studio.session.address import text_to_address
@@ -24,6 +36,7 @@ from studio.words.texts import text
 
 BUDGETS_DB = (10, 15, 20, 25, 30, 35, 40, 50)
 SEARCH_MODES = ("balanced", "latency", "energy")
+IN_ADDRESS = ("budget", "goal", "mode", "integers", "alone", "calibration_data", "evaluation_data", "shapes")
 
 
 def main() -> None:
@@ -41,6 +54,9 @@ def main() -> None:
             _say_what_is_missing(model, spec)
             return
         output = folder_for("policy") / f"{model.stem}_on_{spec.spec.name.lower()}.policy"
+        standing = _standing(output)
+        if standing is not None:
+            take_over(standing.policy, _name(output), any(key in st.query_params for key in IN_ADDRESS))
         with calibrated:
             calibration = choose_data(
                 text("adapt_calibration"), model, ("calib",), "calibration_data", text("adapt_calibration_help"),
@@ -54,11 +70,19 @@ def main() -> None:
         say_what_feeds_others(model)
         if calibration is None:
             st.warning(text("adapt_random"), icon=":material/casino:")
-        arguments = _arguments(model, spec, calibration, evaluation)
+        arguments, asked = _arguments(model, spec, calibration, evaluation, standing)
         _start(model, spec, (*arguments, "--output", str(output)), is_gone)
     draw_take_over(model, spec, calibration, evaluation)
     job_list(("adapt",), (_name(model),), limit=1)
-    _outcome(model, output, spec)
+    _outcome(model, output, spec, asked)
+
+
+def _standing(output: Path) -> Subject | None:
+    """The policy that stands there; None where there is none that can be read."""
+    try:
+        return subject(output) if output.is_file() else None
+    except MetaInferError:
+        return None
 
 
 def _say_what_is_missing(model: Path | None, spec: SpecChoice | None) -> None:
@@ -71,22 +95,26 @@ def _say_what_is_missing(model: Path | None, spec: SpecChoice | None) -> None:
         st.page_link("pages/confirm.py", label=text("page_confirm"), icon=":material/fact_check:")
 
 
-def _arguments(model: Path, spec: SpecChoice, calibration: Path | None, evaluation: Path | None) -> tuple[str, ...]:
-    """Draws the fields; gives the command's arguments."""
+def _arguments(
+    model: Path, spec: SpecChoice, calibration: Path | None, evaluation: Path | None, standing: Subject | None
+) -> tuple[tuple[str, ...], Settings]:
+    """Draws the fields; gives the command's arguments, and what they mean."""
     accuracy, time, wish = st.columns([2, 1, 1])
     data = calibration or evaluation
-    suggested = " ".join(shapes_for(model, data)) if data else ""
+    suggested = " ".join(shapes_for(model, data) if data else bound_shapes(standing.policy) if standing else ())
     key = f"shapes_{model.name}_{calibration}"
     if key not in st.session_state:
         st.session_state[key] = st.query_params.get("shapes", suggested)
     with accuracy:
+        budgets = sorted({*BUDGETS_DB, settings_of(standing.policy).budget_db} if standing else BUDGETS_DB)
         budget = st.select_slider(
-            text("adapt_budget"), BUDGETS_DB, value=20, key="budget", bind="query-params",
-            format_func=lambda db: f"{db} dB",
+            text("adapt_budget"), budgets, value=20, key="budget", bind="query-params",
+            format_func=lambda db: f"{db:g} dB",
         )  # fmt: skip
         st.caption(
             text("adapt_budget_words", share=f"{round(10 ** (budget / 10)):,}", amplitude=f"{10 ** (-budget / 20):.1%}")
         )
+        st.caption(budget_words(Objective(min_sqnr_db=budget)))
     goal = time.number_input(
         text("adapt_goal"), min_value=0.0, value=None, step=0.1, key="goal", bind="query-params",
         placeholder=text("adapt_goal_none"), help=text("adapt_goal_help"),
@@ -106,12 +134,22 @@ def _arguments(model: Path, spec: SpecChoice, calibration: Path | None, evaluati
     )
     pairs: list[tuple[str, str | Path | None]] = [
         ("--model", model), ("--hw-spec", spec.reference), ("--calib", calibration), ("--eval", evaluation),
-        ("--min-sqnr-db", str(budget)), ("--search-mode", mode), ("--precision", "int8" if integers else "float32"),
+        ("--min-sqnr-db", f"{budget:g}"), ("--search-mode", mode), ("--precision", "int8" if integers else "float32"),
         ("--target-latency-ms", f"{goal:g}" if goal else None),
     ]  # fmt: skip
     pairs += [("--input-shape", each) for each in shapes.split()]
     words = [str(word) for name, value in pairs if value is not None for word in (name, value)]
-    return ("adapt", *words, *(() if alone else ("--fast-mode",)))
+    asked = Settings(
+        budget_db=budget,
+        goal_ms=goal or None,
+        mode=mode,
+        precision=Precision.INT8 if integers else Precision.FLOAT32,
+        alone=alone,
+        calibration=calibration.name if calibration else "",
+        evaluation=data_of_effects.name if (data_of_effects := evaluation or calibration) else "",
+        shapes=read_shapes(shapes),
+    )
+    return ("adapt", *words, *(() if alone else ("--fast-mode",))), asked
 
 
 def _is_gone() -> bool:
@@ -145,8 +183,11 @@ def _is_searched(model: Path) -> bool:
     return any(job.is_open and job.order.kind == "adapt" and job.order.subject == _name(model) for job in jobs())
 
 
-def _outcome(model: Path, output: Path, spec: SpecChoice) -> None:
-    """The policy that stands there, called the earlier one where a search began after it was written."""
+def _outcome(model: Path, output: Path, spec: SpecChoice, asked: Settings) -> None:
+    """The policy that stands there, called the earlier one where a search began after it was written.
+
+    Where the form asks for something else than it was made with, that is said, and the next step is the search.
+    """
     if not output.is_file():
         if not _is_searched(model):
             draw("adapt_empty")
@@ -159,12 +200,26 @@ def _outcome(model: Path, output: Path, spec: SpecChoice) -> None:
     newest = _newer_job(output)
     if newest is not None:
         st.caption(text("adapt_earlier_open" if newest.is_open else "adapt_earlier"))
-    label = text("adapt_review" if newest is None else "adapt_review_earlier", count=len(policy.actions))
-    with next_step():
+    made_with = _made_with(policy, model, spec, asked)
+    if made_with:
+        changed = text("list_mark").join(made_with)
+        st.warning(text("adapt_made_with", settings=changed, start=text("adapt_start")), icon=":material/tune:")
+    is_this = newest is None and not made_with
+    label = text("adapt_review" if is_this else "adapt_review_earlier", count=len(policy.actions))
+    with next_step() if not made_with else nullcontext():
         st.page_link(
             "pages/review.py", label=label, icon=":material/rate_review:", query_params={"policy": _name(output)}
         )
     draw_proposals(policy, spec)
+
+
+def _made_with(policy: Policy, model: Path, spec: SpecChoice, asked: Settings) -> tuple[str, ...]:
+    """What the policy was made with that is another now, in words."""
+    files = [
+        text("settings_model") if policy.model_digest not in (None, file_digest(model)) else "",
+        text("settings_spec") if policy.spec_digest not in (None, spec.digest) else "",
+    ]
+    return (*(each for each in files if each), *differing(settings_of(policy), asked))
 
 
 def _newer_job(output: Path) -> Job | None:

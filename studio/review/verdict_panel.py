@@ -21,6 +21,7 @@ from studio.review.buildable import open_action
 from studio.review.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.review.history_words import changed, told
 from studio.review.override_fields import override_fields
+from studio.review.policy_settings import budget_words, objective_of
 from studio.review.review_keys import key_of
 from studio.review.review_queue import Desk, Pressed
 from studio.review.threads_panel import answered, draw_threads
@@ -138,6 +139,7 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
         expires = _expires(action.id, kept)
         fields |= {"expires": expires}
     if event.verb == "override" and not why_not:
+        st.caption(budget_words(objective_of(found.policy)))
         known = asked(found, review, action, override, person)
         effect = draw_measurement(found, action, override, known, kept, person)
         why_not = "" if effect.is_told else text("effect_wait")

@@ -86,6 +86,29 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "adapt_refused_none": {"en": "Nothing was refused."},
     "adapt_review": {"en": "Review {count:this|these} {count} {count:action|actions}"},
     "adapt_review_earlier": {"en": "Review the earlier policy, {count} {count:action|actions}"},
+    "adapt_made_with": {
+        "en": "The policy below was made with other settings than stand above: {settings}. Press *{start}* to have one "
+        "made with those above."
+    },
+    "settings_model": {"en": "another state of the model"},
+    "settings_spec": {"en": "another version of the spec"},
+    "settings_budget": {"en": "an accuracy budget of {db} dB"},
+    "settings_goal": {"en": "a goal of {ms} ms"},
+    "settings_no_goal": {"en": "no goal for the time"},
+    "settings_mode": {"en": "what counts most: {mode}"},
+    "settings_int8": {"en": "INT8 allowed"},
+    "settings_fp16": {"en": "16-bit floats at least"},
+    "settings_float32": {"en": "no INT8"},
+    "settings_alone": {"en": "each action measured alone too"},
+    "settings_not_alone": {"en": "actions not measured alone"},
+    "settings_calibration": {"en": "calibration data: {data}"},
+    "settings_evaluation": {"en": "evaluation data: {data}"},
+    "settings_shapes": {"en": "input shapes {shapes}"},
+    "budget_holds": {
+        "en": "What holds: at least {output} dB for each output and {channel} dB for each channel that counts; channels "
+        "that turn constant: {dead}; the greatest element moves in at most {flips} of the samples."
+    },
+    "budget_metric": {"en": "What holds: {metric} falls by at most {share}."},
     "adapt_earlier": {"en": "No new policy came of the last search. What follows is the earlier one."},
     "adapt_earlier_open": {"en": "The search is not over. What follows is the earlier policy."},
     "missing_bandwidth_gbps": {"en": "how many bytes a second {unit} delivers ({path})"},

@@ -244,6 +244,7 @@ def test_an_illegal_override_is_refused_at_once_and_a_legal_one_is_written(revie
     next(field for field in page.number_input if field.label == "bit width").set_value(8).run()
     next(field for field in page.selectbox if field.label == "scale of weights").set_value("tensor_wise").run()
     assert page.success[0].value == text("form_legal")
+    assert any("20 dB for each output and 6 dB for each channel" in each.value for each in page.caption)
     reason(page).set_value("one scale is enough here")
     assert page.button(key="form_submit").disabled
     measured(page, tmp_path).button(key="form_submit").click().run()
