@@ -18,6 +18,7 @@ from hwdoc_ingest.binding.row_values import (
     sizes_whole,
     value_by_name,
 )
+from hwdoc_ingest.binding.untold_owners import with_owners
 from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.layout.table_parts import CACHE
 from hwdoc_ingest.rules.rule import FindRule, Found, QuantityRule, Tagged, applies
@@ -71,7 +72,6 @@ WORDY = re.compile(r"(?=.*[A-Za-z]{4}|.*[\u4e00-\u9fff]{2})[^\d]+")
 """Words without a number."""
 UP_TO = re.compile(r"^\s*(?:up to|max(?:imum)?\.?|at most)\s+(?=[\d.])", re.IGNORECASE)
 TYPICALLY = re.compile(r"^\s*(?:typ(?:ical(?:ly)?)?\.?|nom(?:inal)?\.?|典型值?)[:：]?\s*(?=[\d.])", re.IGNORECASE)
-CACHES = re.compile(r"\bcaches?\b", re.IGNORECASE)
 MAX_TEXT = 240
 
 
@@ -111,22 +111,13 @@ def bind(
     for finder in finders:
         found += finder((as_sentence(tagged) if part else None) or tagged)
     found += read_left_over(tagged, found)
-    found = [each for each in found if not _owner_is_untold(tagged, each, found)]
+    found = with_owners(tagged, found)
     if part and not CACHE.search(part):
         found = [each if part in (each.instance or "") else _of_part(each, part) for each in found]
     for each in found:
         if tagged.text[each.start : each.start + 1].isdigit() and NUMBERED.search(tagged.text[: each.start]):
             continue
         yield _candidate(tagged, each, source, LEXICON if each.guessed else method)
-
-
-def _owner_is_untold(tagged: Tagged, found: Found, others: Sequence[Found]) -> bool:
-    """Whether words of a diagram give two sizes of a cache and name neither's owner: `2MB L2 cache 512KB L2 cache`."""
-    if tagged.statement.is_row or found.instance or len(CACHES.findall(tagged.text)) < 2:
-        return False
-    return found.field.endswith("cache.size_bytes") and any(
-        other.field == found.field and not other.instance and other.value not in (None, found.value) for other in others
-    )
 
 
 def _is_wordy(tagged: Tagged, cell: Cell) -> bool:

@@ -240,3 +240,13 @@ def test_a_row_of_a_memory_tells_more_than_its_largest_rate():
     found = read("Table 3-4. Supported DRAM configurations", (80, 100, 100, 80), rows)
     assert {(i, v) for i, _, v, _ in told(found, "memory.dram.bus_width_bits")} == {("LPDDR4X", 64), ("DDR4", 32)}
     assert {(i, m) for i, _, _, m in told(found, "memory.dram.data_rate_mtps")} == {("LPDDR4X", 4266), ("DDR4", 3200)}
+
+
+def test_the_row_of_a_table_that_was_not_seen_gives_no_part_s_value():
+    sheet = Sheet()
+    sheet.words(30, 45, "SRAM 20KB 32KB 128KB")
+    sheet.words(30, 90, "On-chip ROM: 16KB")
+    sheet.words(30, 380, TEXT)
+    found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+    assert told(found, "memory.sram.size_bytes") == set()
+    assert {value for _, _, value, _ in told(found, "memory.rom.size_bytes")} == {16 * KB}
