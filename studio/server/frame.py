@@ -88,12 +88,12 @@ def frame() -> None:
         _who()
         _where()
         _language()
+        lead_the_keyboard()
         tab_leaves_grids()
         tab_enters_popovers()
         keep_focus()
         say_when_the_server_is_gone()
         say_what_uploads_say()
-        lead_the_keyboard()
     run_screen(screen)
 
 

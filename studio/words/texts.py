@@ -110,7 +110,7 @@ _ENGLISH: dict[str, dict[str, str]] = {
     "spec_keep": {"en": "Keep it"},
     "spec_kept": {"en": "{file} is in the workspace."},
     "spec_upload": {"en": "A spec as YAML; it is checked line by line"},
-    "start_shipped": {"en": "{count} {count:chip|chips} to begin with: their specs come with meta-infer"},
+    "start_shipped": {"en": "{count} {count:chip comes|chips come} with meta-infer"},
     "start_spec": {"en": "A spec file"},
     "start_spec_hint": {"en": "Values of a chip that people have accepted, with where each comes from."},
     "state_blocked": {"en": "not yet"},

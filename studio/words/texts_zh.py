@@ -75,7 +75,7 @@ TEXTS_ZH: dict[str, str] = {
     "spec_keep": "保存",
     "spec_kept": "{file} 已放入工作区。",
     "spec_upload": "YAML 格式的硬件规格；会逐行检查",
-    "start_shipped": "可直接使用 {count} 款芯片：其硬件规格随 meta-infer 提供",
+    "start_shipped": "已附带 {count} 款芯片的规格",
     "start_spec": "硬件规格文件",
     "start_spec_hint": "经人确认的芯片数值，每个数值都注明出处。",
     "state_blocked": "未到",
