@@ -41,6 +41,11 @@ class Draft:
         """A copy that can go another way."""
         return Draft(self.model.clone(), self.spec, self.calibration, [*self.actions], [*self.refusals], {**self.harms})
 
+    def become(self, other: Draft) -> None:
+        """The state of a branch of this one that turned out to be the way to go."""
+        self.model, self.calibration = other.model, other.calibration
+        self.actions, self.refusals, self.harms = other.actions, other.refusals, other.harms
+
     def take(self, actions: Iterable[Action | Refusal]) -> list[Action]:
         """Applies each action that is legal now, in order; gives those that were."""
         taken = []

@@ -166,16 +166,21 @@ def _reason_against(model: ir.Model, spec: HardwareSpec, action: Action) -> str 
     other = next((name for name in action.nodes if LAYOUT in node(model, name).metadata_props), None)
     if other is not None:
         return f"{other} has layout {node(model, other).metadata_props[LAYOUT]} already."
-    trial = model.clone()
-    for name in action.nodes:
-        node(trial, name).metadata_props[LAYOUT] = layout.name
+    marked = [node(model, name) for name in action.nodes]
+    try:
+        for each in marked:
+            each.metadata_props[LAYOUT] = layout.name
+        program = lower(model).program
+    except UnsupportedError as error:
+        reason = " ".join(part for part in (error.what, error.why) if part)
+    else:
+        computed = {name for step in program.steps for name in step.node_ids}
+        return next((f"No kernel computes {name} by itself." for name in action.nodes if name not in computed), None)
+    finally:
+        for each in marked:  # a question, which leaves the model as it was
+            each.metadata_props.pop(LAYOUT, None)
     try:
         lower(model)
     except UnsupportedError:
         return None  # it cannot be lowered anyway, which is told elsewhere
-    try:
-        program = lower(trial).program
-    except UnsupportedError as error:
-        return " ".join(part for part in (error.what, error.why) if part)
-    computed = {name for step in program.steps for name in step.node_ids}
-    return next((f"No kernel computes {name} by itself." for name in action.nodes if name not in computed), None)
+    return reason

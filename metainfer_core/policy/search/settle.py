@@ -71,7 +71,8 @@ def _where_it_pays(final: Draft, kind_name: str, before: Estimate, tools: Tools)
     taken = trial.take(proposed)
     after = tools.price(trial.branch().finished()) if taken else before
     if before.total is None or after.total is None or after.total.typical < before.total.typical:
-        return final.take(proposed)
+        final.become(trial)
+        return taken
     times = after.total.typical, before.total.typical
     reason = "With it the whole would take {:,.1f} µs in place of {:,.1f} (predicted).".format(*times)
     final.take(Refusal(kind=each.kind, nodes=each.nodes, reason=reason) if each in taken else each for each in proposed)
