@@ -182,10 +182,8 @@ MI_INLINE Pairs paired(const int8_t* first, const int8_t* second) {
 }
 
 MI_INLINE Int multiply_add(Pairs a, Pairs b, Int sum) {
-#if defined(__AVX512BW__)
-    return sum + (Int)_mm512_madd_epi16((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__) && MI_VECTOR_BYTES == 32
-    return sum + (Int)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#if defined(MI_PAIR_PRODUCTS)
+    return sum + MI_PAIR_PRODUCTS(a, b);
 #else
     const Int left = (Int)a, right = (Int)b;
     return sum + ((left << 16) >> 16) * ((right << 16) >> 16) + (left >> 16) * (right >> 16);
