@@ -8,6 +8,7 @@ layer's inputs, and every output channel counts by its error as a share of its o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
@@ -54,15 +55,35 @@ def with_layer_ranges(model: ir.Model, layers: Mapping[str, Layer], calibration:
     return Calibration.from_plain({**calibration.plain(), **plain})
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Rows that a layer reads, and the variance that each of its output channels has over them without any error."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    variance: np.ndarray
+
+    @staticmethod
+    def of(rows: np.ndarray, weight: np.ndarray) -> _Rows:
+        few = rows[:: max(1, len(rows) // ROWS)]
+        return _Rows(few, weight, _outputs(few, weight).var(axis=0))
+
+
+def _outputs(rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """What the layer makes of each row, its output channels side by side."""
+    outputs: np.ndarray = np.einsum("rgk,gok->rgo", rows, weight, optimize=True)
+    return outputs.reshape(len(rows), -1).astype(np.float64)
+
+
 def _chosen(layers: list[Layer], whole: TensorRange, before: ChosenRange | None) -> ChosenRange:
     """The best on held-out rows of the whole range, the one chosen before, and the one learned from the seen rows."""
-    learned = min(
-        _tried(whole), key=lambda range_: _error(layers, range_, is_held_out=False)
-    )  # of equal ones the widest
+    seen = [_Rows.of(layer.seen, layer.weight) for layer in layers]
+    held_out = [_Rows.of(layer.held_out, layer.weight) for layer in layers]
+    learned = min(_tried(whole), key=lambda range_: _error(seen, range_))  # of equal ones the widest
     proposals = {WHOLE: whole, METHOD: learned}
     if before is not None:
         proposals[before.method] = TensorRange(low=before.low, high=before.high)
-    found = {name: _decibels(_error(layers, range_, is_held_out=True)) for name, range_ in proposals.items()}
+    found = {name: _decibels(_error(held_out, range_)) for name, range_ in proposals.items()}
     best = max(found, key=lambda name: found[name])
     if found[best] < found[WHOLE] + LEAST_GAIN_DB:
         best = WHOLE
@@ -79,20 +100,16 @@ def _tried(whole: TensorRange) -> list[TensorRange]:
     return found
 
 
-def _error(layers: list[Layer], range_: TensorRange, is_held_out: bool) -> float:
+def _error(layers: list[_Rows], range_: TensorRange) -> float:
     """The mean over the output channels of all layers of their error's share of their variance."""
     affine = activation_scale(range_.low, range_.high, symmetric=False)
     shares = []
     for layer in layers:
-        rows = layer.held_out if is_held_out else layer.seen
-        rows = rows[:: max(1, len(rows) // ROWS)]
-        codes = np.clip(np.rint(rows / affine.scale) + affine.zero_point, LOWEST, HIGHEST)
-        wrong = rows - (codes - affine.zero_point).astype(np.float32) * affine.scale
-        exact, error = (np.einsum("rgk,gok->rgo", part, layer.weight, optimize=True) for part in (rows, wrong))
-        variance = exact.reshape(len(rows), -1).astype(np.float64).var(axis=0)
-        power = (error.reshape(len(rows), -1).astype(np.float64) ** 2).mean(axis=0)
-        varies = variance > 0
-        shares.append(float((power[varies] / variance[varies]).mean()) if varies.any() else 0.0)
+        codes = np.clip(np.rint(layer.rows / affine.scale) + affine.zero_point, LOWEST, HIGHEST)
+        wrong = layer.rows - (codes - affine.zero_point).astype(np.float32) * affine.scale
+        power = (_outputs(wrong, layer.weight) ** 2).mean(axis=0)
+        varies = layer.variance > 0
+        shares.append(float((power[varies] / layer.variance[varies]).mean()) if varies.any() else 0.0)
     return float(np.mean(shares))
 
 
