@@ -71,7 +71,7 @@ ITS_SIZE = re.compile(r"[;,.] (?:and |with )?(?:its|the) (?:total )?(?:size|capa
 AND = re.compile(r"\b(?:and|while|whereas|but)\b", re.IGNORECASE)
 BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 """What stands between a number and the end of a line that was torn off inside a range or a list."""
-GIVEN = re.compile(r"\([^()]*\bV\w+\s*=\s*$")
+GIVEN = re.compile(r"(?:\([^()]*|(?:\b(?:at|with|when|if|for)|@)\s+)\bV\w+\s*=\s*$", re.IGNORECASE)
 MEASURED = re.compile(r",\s*(?:\+)?\d+ ?°C\s*\)")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)

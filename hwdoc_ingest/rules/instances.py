@@ -170,8 +170,10 @@ def beside(tagged: Tagged, start: int, end: int) -> str | None:
     return None if told and (BOUND_WORD.search(told) or SAID_ANEW.search(told)) else told
 
 
-_NO_LABEL = re.compile(r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?)\b", re.IGNORECASE)
-"""Headers of cells that name the parameter or its unit."""
+_NO_LABEL = re.compile(
+    r"(?:units?|单位|param\w*|参数|feature\w*|item|characteristics?|notes?|remarks?|comments?|备注)\b", re.IGNORECASE
+)
+"""Headers of cells that name the parameter or its unit, or say more about it."""
 _UNIT_CELL = re.compile(
     r"[\W\d]*|[μµmkMG]?(?:[AVWCFsBΩ]|Hz)|°C(?:/W)?|[A-Z]{1,2}[a-z]?|[a-zA-Z]|ns|ps|nm|um|pF|dB\w?"
     r"|[Yy]es|[Nn]o|N/?A|(?:不)?支持|[是否有无]"  # whether a part has something names nothing

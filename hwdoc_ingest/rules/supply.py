@@ -206,6 +206,8 @@ _OF_RAIL = re.compile(
     rf"^\s*(?:supply )?(?:for|to|on|at)\s+(?:the\s+)?(?P<rail>{_RAIL_NAME})(?: \w+)?\b", re.IGNORECASE
 )
 """`1.2 V for the core`."""
+_MEASURED_AT = words(r"(?:\b(?:at|with|when|if|for)|@)\s*$")
+"""Before a rail and its voltage that something else was measured at: `current at VDD = 3.0 V`."""
 _RAIL_BEFORE = re.compile(
     rf"\b(?P<rail>{_RAIL_NAME})(?![\w-])(?:\s+(?:rails?|power|suppl(?:y|ies)|voltage|domain|range|rated|is|of|at|from|a|an|the"
     r"|single|to|be|runs?|operates?|works?|wants?|needs?|requires?|takes?|uses?|typical(?:ly)?|nominal(?:ly)?|has))*"
@@ -253,7 +255,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
         after = _OF_RAIL.match(tagged.text[amount.end :])
         before = _RAIL_BEFORE.search(tagged.text[: amount.start])
         named = after or before
-        if named is None or _NO_SUPPLY.search(clause(tagged.text, amount.start, amount.end)):
+        measured = before and _MEASURED_AT.search(tagged.text[: before.start("rail")])
+        if named is None or measured or _NO_SUPPLY.search(clause(tagged.text, amount.start, amount.end)):
             continue
         rail = named["rail"]
         start = before.start() if before and not after else amount.start

@@ -250,3 +250,12 @@ def test_the_row_of_a_table_that_was_not_seen_gives_no_part_s_value():
     found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
     assert told(found, "memory.sram.size_bytes") == set()
     assert {value for _, _, value, _ in told(found, "memory.rom.size_bytes")} == {16 * KB}
+
+
+def test_a_supply_that_was_measured_at_is_no_supply_and_a_note_no_name():
+    rows = [
+        ["Parameter", "Min", "Typ", "Max", "Unit", "Notes"],
+        ["Supply voltage", "1.71", "3.0", "3.8", "V", "DC-DC on"],
+    ]
+    found = read("Table 3: Current consumption at VDD = 3.0 V", (140, 50, 50, 50, 50, 80), rows)
+    assert told(found, "power.supply_v") == {(None, 1.71, 3.0, 3.8), (None, None, 3.3, None)}
