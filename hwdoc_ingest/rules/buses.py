@@ -12,6 +12,11 @@ _NAMED = re.compile(rf"\b{_BUS}\b(?:[- ]?(?:Lite|Stream))?|\b[HP]CLK\d?\b", re.I
 _ROLE = r"(?:bus(?: (?:matrix|matrices|fabric|system))?|matrix|matrices|crossbar|interconnect|fabric|network|NoC)"
 
 
+def _named_in(beside: re.Match[str] | None) -> str | None:
+    named = _NAMED.search(beside.group()) if beside else None
+    return named.group() if named else None
+
+
 def bus_name(tagged: Tagged, start: int, end: int) -> str | None:
     """The bus that is named nearest before a place, else right after it."""
     before = [*_NAMED.finditer(tagged.text, 0, start)]
@@ -122,7 +127,9 @@ _MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?|limited to|at most|no more than|
 _OTHER_BUS = words(r"\bUSB|I2C|SPI|CAN\b|PCI|register|DMA|address bus|external")
 
 
-_NAMED_BESIDE = re.compile(rf"\s*(?:{_BUS}|system bus|bus) (?:clock|frequency|speed)\b", re.IGNORECASE)
+_NAMED_BESIDE = re.compile(
+    rf"\s*(?:{_BUS}|system bus|bus) (?:clock|frequency|speed)\b|\s*(?:AHB|APB|AXI)\d?(?=\s*(?:[,;)]|$))", re.IGNORECASE
+)
 """After a frequency: `103 MHz bus clock`."""
 
 
@@ -164,6 +171,6 @@ def find(tagged: Tagged) -> Iterator[Found]:
                 max(told.end(), amount.end),
                 None if most else amount.values[0],
                 max=amount.values[0] if most else None,
-                instance=bus_name(tagged, amount.start, amount.end),
+                instance=_named_in(beside) or bus_name(tagged, amount.start, amount.end),
                 sureness=0.72,
             )

@@ -173,7 +173,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "clock.pll_count",
         "count",
-        words(r"\bPLLs\b|\bPLL(?=\W*$|[,.;)])|\bphase[- ]locked loops\b"),
+        words(r"\bPLLs\b|\bPLL(?=\W*$|[,.;)]| up to)|\bphase[- ]locked loops\b"),
         low=1,
         high=64,
         gap_words=2,
@@ -217,6 +217,9 @@ _NAMED_RC = re.compile(r"\bRC_?(\d{1,3})_?([MK])(?:Hz)?\b")
 """An RC oscillator that is called after its clock: `RC32M`."""
 
 
+_AND_EXTERNAL = re.compile(r"\band (?:an? )?external\b", re.IGNORECASE)
+"""What comes after it is another oscillator: `internal 16 MHz RC and external 4 to 32 MHz crystal oscillator`."""
+_CRYSTAL = re.compile(r"\s*(?:quartz )?(?:crystals?|resonators?)\b", re.IGNORECASE)
 _AND_SLOW = re.compile(
     r"\)?,?\s*(?:and|&|/|,|plus|or)\s*(?:an? )?[\d.]+ ?kHz (?:(?:quartz|external) )?(?:crystals?|XTALs?)\b",
     re.IGNORECASE,
@@ -263,7 +266,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
         field = "gpu.clock_hz" if other["gpu"] else "npu.clock_hz"
         yield Found(field, clocks[0].start, clocks[0].end, clocks[0].values[0], sureness=0.72)
     for amount in tagged.amounts:
-        if amount.dimension == "frequency" and amount.values[0] >= SLOW and _AND_SLOW.match(text, amount.end):
+        before = text[: amount.start]
+        outside = _AND_EXTERNAL.search(before) and _CRYSTAL.match(text, amount.end) and _OWN_OSCILLATOR.search(before)
+        slow = _AND_SLOW.match(text, amount.end)
+        if amount.dimension == "frequency" and amount.values[0] >= SLOW and (slow or outside):
             plain = Found("clock.xtal_hz", amount.start, amount.end, amount.values[0], sureness=0.78)
             ranged = replace(plain, value=None, min=amount.values[0], max=amount.values[-1])
             yield plain if amount.form == "single" else ranged
@@ -308,6 +314,9 @@ def _own_oscillators(tagged: Tagged) -> Iterator[Found]:
         if not around and _ITS_FREQUENCY.search(tagged.text[: amount.start]):
             said = f"{tagged.parent} {said}"
             around = bool(_OWN_OSCILLATOR.search(tagged.parent))
+        other = _AND_EXTERNAL.search(tagged.text, amount.end)
+        if other:
+            said = clause(tagged.text[: other.start()], amount.start, amount.end)
         if not tagged.statement.is_row and around and 1e3 <= hertz <= 2e8 and not _NOT_OWN.search(said):
             fast = hertz >= SLOW and _FAST.search(said)
             field = "clock.rc_fast_hz" if fast else "clock.rc_hz"

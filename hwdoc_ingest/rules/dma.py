@@ -31,15 +31,15 @@ _BOTH_WAYS = re.compile(
 )
 
 _OF_CHANNELS = re.compile(
-    r"\b(two|three|four|dual|[2-8])\b\s*(?:x\s*|general[- ]purpose )?(\d{1,2})[- ](?:channels?|ch"
-    r"|streams?)\s+(?:[\w-]+\s+){0,3}?(?:G?P?DMA\w*)\s*(?:controllers?|units?|engines?)",
+    r"\b(two|three|four|dual|[2-8])(?:\b\s*(?:general[- ]purpose )?|\s?[x×]\s?)(\d{1,2})[- ](?:channels?|ch"
+    r"|streams?)\s+(?:[\w-]+\s+){0,3}?(?:G?P?DMA\w*)\s*(?:controllers?|units?|engines?|(?=[(,;]|$))",
     re.IGNORECASE,
 )
 """`Two 8-channel DMA controllers`: how many there are, and what each has."""
 
 _SO_MANY = re.compile(
     r"\b(two|three|four|five|six|[2-8]) (?!\d)(?:(?!channels?|streams?|requests?|each|with\b)[A-Za-z][\w-]*,? ){0,4}?"
-    r"(?:e?DMAs|DMA controllers|DMA units|DMA engines|DMA(?= with\b))\b",
+    r"(?:\w{0,3}DMAs|\w{0,3}DMA (?:controllers|units|engines|instances|modules|blocks)|DMA(?= with\b))\b",
     re.IGNORECASE,
 )
 """`two general-purpose dual-port DMAs`."""
@@ -75,7 +75,7 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(
             _OTHER.pattern + r"|at the same time|\bFIFO\b|per channel|transfer size|linked (?:to|items?)|more than one"
             r"|\bevents?\b[^.;]{0,40}\b(?:any|each|every|all|which)\b|\binterrupts from\b"
-            r"|channels? \\d+ to|\beach (?:stream|channel)\b|channels?(?: \(\w+\))? (?:per|for each) stream"
+            r"|channels? \\d+ to|^\W*each (?:stream|channel)\b|channels?(?: \(\w+\))? (?:per|for each) stream"
             r"|\bmultiplexer|" + _BOTH_WAYS.pattern
         ),
         sureness=0.85,
@@ -123,7 +123,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         after=False,
         sureness=0.85,
-        not_beside=words(r"\0[^,;.]{0,24}\bDMA controller(?: \(\w+\))? ch"),
+        not_beside=words(r"\0[^,;.]{0,24}\bDMA controller(?: \(\w+\))? ch|\0[ -]*(?:channels?|ch|streams?)\b"),
         forbids=words(r"each DMAC features|\bone\b[^.]*\bcontroller\b[^.]*\bfor\b"),
     ),
     QuantityRule(
@@ -289,6 +289,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if each:
         counts = [float(NUMBER_WORDS.get(part.lower()) or part) for part in each.groups()]
         yield Found("dma.controllers", each.start(), each.end(), counts[0], sureness=0.82)
+        if not any(amount.start <= each.start(2) < amount.end for amount in tagged.amounts):  # `2x8-stream DMA`
+            yield Found("dma.channels", each.start(), each.end(), counts[1], sureness=0.78)
     both = _BOTH_WAYS.search(text)
     if both and _DMA.search(f"{text} {tagged.path_text}"):
         total = sum(NUMBER_WORDS.get(part.lower()) or int(part) for part in both.groups())

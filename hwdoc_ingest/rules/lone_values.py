@@ -25,6 +25,7 @@ _BESIDE_SPEED = re.compile(r"\s*(?:[/,;(]|and|with|at)\s*(?:up to )?[\d.,]+ ?(?:
 _OPERATION = words(
     r"\W*(?:operating (?:conditions?|voltages?|range|characteristics)|(?:power )?supply|supply voltages?)\W*$"
 )
+_INLINE = words(r"\W*(?:wide )?operating (?:ranges?|conditions?)\s*[:：]\s*")
 _RANGE_LABEL = words(r"\W*(?:(?:supply |operating )?voltage(?: range)?\s*:)?\W*")
 _FROM_REST = words(r"\b(?:DC|0 ?(?:[MG]?Hz)?) ?(?:to|[-–~]) ?(?=[\d.]+ ?[MG]Hz)")
 """A clock that may stand still: `DC to 80 MHz`, `0 - 16 MHz`."""
@@ -82,12 +83,20 @@ def find(tagged: Tagged) -> Iterator[Found]:
 def _supply(tagged: Tagged) -> Iterator[Found]:
     """The range of voltages that a line about operation begins with: `2.1 V to 3.6 V, -40 °C to +85 °C`."""
     first = tagged.amounts[0] if tagged.amounts else None
-    if first is None or first.dimension != "voltage" or first.form != "range" or not _OPERATION.match(tagged.parent):
+    if first is None or first.dimension != "voltage" or first.form != "range":
         return
-    alone = _RANGE_LABEL.fullmatch(tagged.text[: first.start]) and re.match(r"\s*(?:,|;|$)", tagged.text[first.end :])
+    named = _INLINE.fullmatch(tagged.text[: first.start])
+    if not named and not _OPERATION.match(tagged.parent):
+        return
+    label = named or _RANGE_LABEL.fullmatch(tagged.text[: first.start])
+    alone = label and re.match(r"\s*(?:,|;|$)", tagged.text[first.end :])
     if alone and first.values[0] >= 0.4 and first.values[1] <= 60:
         low, high = first.values
         yield Found("power.supply_v", first.start, first.end, min=low, max=high, sureness=0.72)
+        for each in tagged.amounts[1:]:
+            if each.dimension == "temperature" and each.form == "range" and each.values[0] <= 0:
+                low, high = each.values
+                yield Found("thermal.ambient_c", each.start, each.end, min=low, max=high, sureness=0.72)
 
 
 def _of_the_chip(tagged: Tagged) -> Iterator[Found]:

@@ -193,7 +193,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1 << 20,
         high=1 << 40,
         gap_words=2,
-        context=words(r"up to|max|\btotal\b"),
+        context=words(r"up to|max|\btotal\b|\bsupports?\b"),
         forbids=words(r"mapped|(?<!A)DDR|instruction space|data space|block"),
         sureness=0.8,
     ),

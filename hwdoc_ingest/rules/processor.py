@@ -289,8 +289,8 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _CORE_TYPE = re.compile(
-    r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+|XuanTie\s+[CE]\d{3}(?:\s+RISC-V)?|"
-    r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d)\b",
+    r"\b(?:(?:ARM\s+)?Cortex-[AMRX]\d+(?:AE\b|F\b|\+|(?![\w+]))|XuanTie\s+[CE]\d{3}\b(?:\s+RISC-V\b)?|"
+    r"Xtensa®?\s*(?:dual-core\s*)?(?:32-bit\s*)?LX\d\b)",
     re.IGNORECASE,
 )
 _REGISTERS = re.compile(

@@ -200,6 +200,23 @@ SAID = [
     ("The XQ4700 can run up to 130MHz.", "System overview", one("cpu.clock_hz", up_to(130e6))),
     ("3× PLLs (1 for the system clock, 2 for kernel clocks)", "", one("clock.pll_count", 3)),
     ("Two General Purpose DMA with up-to 10 channels", "", one("dma.controllers", 2) | one("dma.channels", 10)),
+    # What is told of together
+    (
+        "Internal 12 MHz factory-trimmed RC and external 4 to 20 MHz crystal oscillator",
+        "",
+        one("clock.rc_hz", 12e6) | one("clock.xtal_hz", between(4e6, 20e6)),
+    ),
+    ("12 channels DMA controller and each channel can be configured", "", one("dma.channels", 12)),
+    ("2x6-stream DMA (FIFO + burst)", "", one("dma.controllers", 2) | one("dma.channels", 6)),
+    ("The two LPDMA instances each have 4 channels.", "", one("dma.controllers", 2) | one("dma.channels", 4, "LPDMA")),
+    ("160MHz AHB, 80MHz APB", "", one("bus.clock_hz", 160e6, "AHB") | one("bus.clock_hz", 80e6, "APB")),
+    (
+        "Wide operating range: 1.75–2.1 V, –20 to 70°C",
+        "",
+        one("power.supply_v", between(1.75, 2.1)) | one("thermal.ambient_c", between(-20, 70)),
+    ),
+    ("ARM Cortex-M0+ CPU", "", one("cpu.core_type", "ARM Cortex-M0+")),
+    ("ARM Cortex-M4F processor", "", one("cpu.core_type", "ARM Cortex-M4F")),
 ]
 
 
