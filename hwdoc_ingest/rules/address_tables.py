@@ -29,6 +29,8 @@ _START = words(
 _BASE = words(r"\bbase\b|基地?址")
 _END = words(r"\b(?:end(?:ing)?|last|top|high(?:er)?|upper|stop|to)\b|结束|终止|末")
 _OFFSET = words(r"\boffset\b|偏移|\bregister\b(?! base)|寄存器(?!.*基)|\breset (?:value|state)\b|复位值")
+_RESET = words(r"(?:default|reset)(?: values?)?|默认值|复位值?")
+"""The header of what a register holds at first: its row tells of a register, at whatever address, not of a block."""
 _NAMES = (
     words(r"^(?:instance|block(?: name)?|module(?: name)?|ip(?: name)?|region(?: name)?|实例|模块(?:名称?)?)\b"),
     words(r"\b(?:peripherals?|modules?|blocks?|devices?|components?|targets?|slaves?|外设)\b|对应模块|外设|设备"),
@@ -100,7 +102,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     about = f"{tagged.path_text} {' '.join(cell.header for cell in cells)}"
     numbered = next((cell for cell in cells if _NUMBER_HEADER.search(cell.header.strip())), None)
     ended = any(_END.search(cell.header) for cell in cells)
-    of_register = any(_OFFSET.search(cell.header) for cell in cells)
+    of_register = any(_OFFSET.search(cell.header) or _RESET.fullmatch(cell.header.strip()) for cell in cells)
     if numbered and _INTERRUPTS.search(about) and not (of_register and _OF_REGISTER.search(about)):
         yield from _interrupt(tagged, cells, numbered)
     if of_register:

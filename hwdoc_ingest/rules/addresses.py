@@ -33,7 +33,7 @@ _RESET = re.compile(
     re.IGNORECASE,
 )
 _PROSE = re.compile(
-    r"^(?:the|this|these|an?|in|from|for|when|if|addresses|values?)\b|\b(?:from|at|to|addresses|is|are|of"
+    r"^(?:the|this|these|an?|in|from|for|when|if|addresses|values?|\w+ing an?)\b|\b(?:from|at|to|addresses|is|are|of"
     r"|between)$|=",
     re.IGNORECASE,
 )

@@ -16,7 +16,8 @@ FEATURES = re.compile(
 EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|such an? |example of|suppose|assum(?:e|ing))|例如", re.IGNORECASE)
 REVISION = re.compile(
     r"\b(?:revision|change|document) history\b|\b(?:revisions|changes|corrections) (?:from|in|since|and)\b|修订"
-    r"|(?<!\bbe )(?<!\bis )(?<!\bare )\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
+    r"|(?<!\bbe )(?<!\bis )(?<!\bare )"
+    r"\b(?:added|changed|deleted|corrected|revised|updated|amended|modified|removed)\.?\s*$",
     re.IGNORECASE,
 )
 """Where a document tells of its own former versions."""
@@ -36,6 +37,8 @@ BOARD = re.compile(
     re.IGNORECASE,
 )
 """What the chip is built into has memories and supplies of its own."""
+MODULE = re.compile(r"\s*(?:SO-?)?[SD]IMM", re.IGNORECASE)
+"""Right after a size of memory: it is that of a module which is plugged in beside the chip."""
 REFERENCE = re.compile(
     r"\b(?:see|refer to|described in|according to)\b[^.;]*\b(?:specifications?|manual|guide|standard"
     r"|data ?sheet|user'?s)\b",
@@ -47,7 +50,7 @@ EXAMPLE_CAPTION = re.compile(r"\bexample\b|举例|示例", re.IGNORECASE)
 
 def standing(tagged: Tagged, found: Found) -> float:
     """How much a statement counts by where it stands: features and tables count in full, examples not at all."""
-    if EXAMPLE.search(tagged.text, 0, found.end):
+    if EXAMPLE.search(tagged.text, 0, found.end) or MODULE.match(tagged.text, found.end):
         return 0.4
     if EXAMPLE_CAPTION.search(tagged.parent):
         return 0.55 if found.field in LISTED else 0.4

@@ -259,3 +259,22 @@ def test_a_supply_that_was_measured_at_is_no_supply_and_a_note_no_name():
     ]
     found = read("Table 3: Current consumption at VDD = 3.0 V", (140, 50, 50, 50, 50, 80), rows)
     assert told(found, "power.supply_v") == {(None, 1.71, 3.0, 3.8), (None, None, 3.3, None)}
+
+
+@pytest.mark.parametrize(("last", "blocks"), [("Default", set()), ("Description", {"GPIOEN", "PADCFG0"})])
+def test_a_register_at_its_full_address_is_no_block(last, blocks):
+    rows = [
+        ["Name", "Base address", "Size", "Access", last],
+        ["GPIOEN", "0x1A10101C", "32", "R/W", "0x0000"],
+        ["PADCFG0", "0x1A101020", "32", "R/W", "0x0000"],
+    ]
+    found = read("Table 8. Memory map", (100, 100, 50, 60, 80), rows)
+    assert {c.instance for c in found if c.field == "mmio.base"} == blocks
+
+
+def test_a_module_of_memory_is_not_the_chips():
+    sheet = Sheet()
+    sheet.words(30, 45, "32 MB DRAM SIMM module")
+    sheet.words(30, 380, TEXT)
+    found = read_pdf_bytes(sheet.done(), "doc", "sheet.pdf", no_progress).candidates
+    assert told(found, "memory.dram.size_bytes") == set()
