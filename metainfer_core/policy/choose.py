@@ -14,6 +14,7 @@ from metainfer_core.cost.workload import workloads_of_program
 from metainfer_core.errors import UnsupportedError
 from metainfer_core.graph.report import PreprocessReport
 from metainfer_core.graph.summary import summarise
+from metainfer_core.numerics.library import load_library
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.metrics import LOWEST_DB, Effect
 from metainfer_core.numerics.ranges import Calibration
@@ -99,6 +100,8 @@ def tools_for(
     learned_from = calibration_samples or samples
     few = samples.first(MEASURED_ALONE)
     telling = StepBySample(progress)
+    # Takes minutes, once on a machine: it shall not go on under the name of what is measured first.
+    load_library(lambda _: progress("compiling the kernels, once on this machine", 0, 0))
     start = functools.cache(lambda: run(lower(model), few.feeds))
     return Tools(
         measure=lambda adapted: measure(reference, adapted, samples, metric, telling.sample),
