@@ -155,7 +155,7 @@ _TYPE = re.compile(
 )
 _FRAMEWORKS = re.compile(r"\bframeworks?\b[^:：]{0,30}?(?:[:：]|such as|including|like)\s*(.{4,160})", re.IGNORECASE)
 _GPU_MODEL = re.compile(
-    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*MP\d|\s*MC\d|\s+\d-Core-\w+|\s\dEE)?(?:\s*\(?MP\d\)?)?|\bPowerVR\s+\w+|"
+    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*M[PC]\d{1,2}|\s+\d-Core-\w+|\s\dEE)?(?:\s*\(?MP\d{1,2}\)?)?|\bPowerVR\s+\w+|"
     r"\bAdreno\s+\d+|\bGC\d{3,4}\w*",
     re.IGNORECASE,
 )
@@ -332,7 +332,7 @@ def _types(text: str) -> Iterator[Found]:
         letter = "FP" if widths["kind"].lower().startswith("fl") else "INT"
         names = tuple(letter + width for width in re.findall(r"\d+(?=[- ]bit)", widths.group()))
         yield Found("npu.data_types", *widths.span(), names, sureness=0.72)
-    if re.search(r"macs? |mac operations per", text, re.IGNORECASE):
+    if re.search(r"macs? (?!(?:hybrid |mixed )?operations?\b(?! per))|mac operations per", text, re.IGNORECASE):
         return
     for run in _runs(list(_TYPE.finditer(text))):
         names = tuple(dict.fromkeys(map(_type_name, run)))

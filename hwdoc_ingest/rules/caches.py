@@ -19,12 +19,14 @@ L1I = words(
     rf"|\binstruction(?= and {_KBYTES} (?:of )?(?:L1 )?data caches?\b)"
     rf"|\bI[- ]?cache{_SIZE}\b|\bI\$|\bL1[ -]?[IP]\b(?:[ -]?cache)?|\binstruction caches of\b"
     r"|指令\s*(?:高速)?(?:缓存|cache)"
+    r"|\bcache for instructions?\b(?! and)"
 )
 L1D = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?:data|operand)[ -]*(?:L1[ -]*)?cache"
     r"(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\bdata memory system\b|\bdata(?= and [^.;,]{{0,30}}\binstruction caches\b)"
     rf"|\bD[- ]?cache{_SIZE}\b|\bD\$|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
+    r"|\bcache for data\b(?! and)"
 )
 L2 = words(
     r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*"

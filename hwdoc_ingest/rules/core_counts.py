@@ -68,6 +68,13 @@ _CLUSTERS = re.compile(
     re.IGNORECASE,
 )
 """`3x dual-core CPU clusters`, `two quad-core Cortex-A57 clusters`: so many cores each."""
+_CLUSTERS_OF = re.compile(
+    rf"\b{_COUNT}-?\s*(?:CPU |processor )?clusters,? (?:of|with|each (?:with|of|containing|having)|containing|having) "
+    rf"(?P<each>dual|quad|two|three|four|six|eight|[2-8]) (?:(?:\d+-bit|ARM®?|identical) )*"
+    r"(?P<name>Cortex®?[- ]?[AMRX]\d+\w*|[A-Z][\w-]*)? ?(?:CPU |processor )?cores\b",
+    re.IGNORECASE,
+)
+"""`two clusters of four Cortex-A53 cores each`: so many in all."""
 _OF_CLUSTER = re.compile(r"[\w-]*\s*(?:(?:CPU|processor|[A-Z][\w-]+) )?clusters?\b", re.IGNORECASE)
 _FROM_TO = re.compile(
     r"\b(?P<low>\d{1,2})\s?(?:-|–|~|to)\s?(?P<high>\d{1,3})\s+(?:(?:identical|processor|CPU) )?cores?(?:\(s\))?",
@@ -99,8 +106,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if _NOT_CPU.search(tagged.text) or _NOT_CPU.search(path):
         return
     taken: list[int] = []
-    yield from _named(tagged, taken)
     yield from _of_clusters(tagged, taken, path)
+    yield from _named(tagged, taken)
     for match in _CORES.finditer(tagged.text):
         if match.start() not in taken and not _OF_CLUSTER.match(tagged.text, match.end()):
             yield from _unnamed(tagged, match)
@@ -109,7 +116,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
 def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
     text = tagged.text
     for match in _NAMED_CORES.finditer(text):
-        if match[1] and _NUMBERS_SOMETHING.search(text[: match.start()]):
+        if match.start() in taken or (match[1] and _NUMBERS_SOMETHING.search(text[: match.start()])):
             continue
         taken.append(match.start())
         number = float(match[1] or NUMBER_WORDS[match[2].lower()])
@@ -137,12 +144,13 @@ def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
 def _of_clusters(tagged: Tagged, taken: list[int], path: str) -> Iterator[Found]:
     """So many clusters of so many cores, and between how many cores a cluster may have."""
     text = tagged.text
-    for match in _CLUSTERS.finditer(text):
+    for match in (*_CLUSTERS.finditer(text), *_CLUSTERS_OF.finditer(text)):
         taken += [match.start(), match.start("each")]
         clusters = float(match[1] or NUMBER_WORDS[match[2].lower()])
         each = float(NUMBER_WORDS.get(match["each"].lower()) or match["each"])
         name = (match["name"] or "").replace("®", "")
-        named = name if name and name.upper() != "CPU" else instances.core(tagged, match.start(), match.end())
+        is_name = name and name.upper() not in ("CPU", "PROCESSOR")
+        named = name if is_name else instances.core(tagged, match.start(), match.end())
         yield Found("cpu.cores", *match.span(), clusters * each, instance=named, sureness=0.82)
     between = _FROM_TO.search(text)
     if between and _SEVERAL.search(f"{text} {path}"):

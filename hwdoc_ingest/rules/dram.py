@@ -10,11 +10,13 @@ from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
 DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
 _NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
 KIND = re.compile(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?![\w])|(?:LP)?DDR\d(?:X|L)?(?=-\d{3,4})", re.IGNORECASE)
+_AND_SHORT = r"(?:\s?/\s?[2-5][LX]?(?![\w-]|\.\d))"
+_ONE_KIND = rf"(?:{KIND.pattern}){_AND_SHORT}*(?:-\s?\d{{3,4}})?"
 _ORDERLY = re.compile(
-    rf"(?:{KIND.pattern})(?:-\s?\d{{3,4}})?(?:\s*(?:[/,、]|and|or|和)\s*(?:and\s+|"
-    rf"or\s+)?(?:{KIND.pattern})(?:-\s?\d{{3,4}})?)*",
-    re.IGNORECASE,
+    rf"{_ONE_KIND}(?:\s*[)）]?\s*(?:[/,、]|and|or|和)\s*(?:and\s+|or\s+)?{_ONE_KIND})*", re.IGNORECASE
 )
+_SHORT = re.compile(rf"((?:LP)?DDR)([2-5][LX]?)({_AND_SHORT}+)", re.IGNORECASE)
+"""`LPDDR4/4X`, `DDR3/3L/4`: two and three kinds."""
 _WIDE_EACH = re.compile(r"\bchannels?\b[^.;]{0,12}?\b(8|16|32|64|128)[- ]bits? (?:wide )?each\b", re.IGNORECASE)
 """`two LPDDR4X channels, 32 bits each`."""
 _LANES = re.compile(
@@ -34,6 +36,12 @@ _INTERFACE_IS = re.compile(
     r"(?:is|has a width of|:) (16|32|64|128|256)[- ]bits?\b",
     re.IGNORECASE,
 )
+_CLOCK_AND_RATE = re.compile(
+    r"(?P<clock>\d{2,4})[- ]?MHz(?: clock|\s?时钟)?\s?[(（]\s?(?P<rate>\d{3,5})[- ]?(?:MHz|MT/s|Mbps)"
+    r"(?: data[- ]rate|\s?数据(?:速率|传输率))\s?[)）]",
+    re.IGNORECASE,
+)
+"""`DDR3: 400-MHz clock (800-MHz data rate)`."""
 _SPEED = re.compile(r"\bspeeds? (?:of )?(?:up to )?(\d{3,5}) ?(?:Mbps|Mb/s|MT/s|Mbit/s)(?! ?/)", re.IGNORECASE)
 """`supporting speeds up to 1600 Mbps`, of a memory's lines."""
 _CLOCKED = re.compile(
@@ -257,6 +265,10 @@ RULES: tuple[QuantityRule, ...] = (
         high=6e9,
         gap_words=3,
         instance=_kind,
+        not_beside=words(
+            r"\0\s?(?:data[- ]rate|数据(?:速率|传输率))"
+            r"|\0(?: clock|\s?时钟)?\s?[(（]\s?\d{3,5}[- ]?M"
+        ),
         forbids=words(r"eMMC|SDIO|SD3|SPI|USB|pixel|CPU|core"),
         forbids_path=words(_NOT_DDR.pattern + "|CPU|video|audio|display"),
         sureness=0.85,
@@ -337,7 +349,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             yield Found(
                 "memory.dram.data_rate_mtps", match.start(), match.end(), rate, instance=match[1].upper(), sureness=0.85
             )
-    kinds = tuple(dict.fromkeys(m.group().upper() for m in KIND.finditer(text) if re.search(r"\d", m.group())))
+    kinds = _kinds(text, with_first=bool(re.search(r"\(LPDDR\)|\bLPDDR\s?[/,、]", text, re.IGNORECASE)))
     listed = len(kinds) > 1 or re.search(r"\bS?DRAM\b", text)
     below = listed and _MEMORY.fullmatch(tagged.parent) and not _SUPPORTS.search(text)
     labelled = _LABEL.match(text) or below
@@ -351,9 +363,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
     ):
         return
     for match in _ORDERLY.finditer(text):
-        kinds = tuple(
-            dict.fromkeys(m.group().upper() for m in KIND.finditer(match.group()) if re.search(r"\d", m.group()))
-        )
+        kinds = _kinds(match.group(), with_first=True)
         titled = (
             re.search(r"memory|compatible|support|\bS?D(?:RAM|DR)\s*[:(]", text[: match.start()], re.IGNORECASE)
             or re.search(
@@ -373,6 +383,14 @@ def find(tagged: Tagged) -> Iterator[Found]:
         ):
             yield Found("memory.dram.types", match.start(), match.end(), kinds, sureness=0.8 if len(kinds) > 1 else 0.6)
             break
+
+
+def _kinds(text: str, with_first: bool = False) -> tuple[str, ...]:
+    """The kinds of memory in a list, in full; LPDDR of the first generation has no digit, and counts beside others."""
+    full = _SHORT.sub(lambda m: m[1] + m[2] + "".join(f"/{m[1]}{k}" for k in re.findall(r"\w+", m[3])), text)
+    named = tuple(dict.fromkeys(m.group().upper() for m in KIND.finditer(full)))
+    numbered = tuple(name for name in named if re.search(r"\d", name))
+    return tuple(name for name in named if name in numbered or name == "LPDDR") if with_first and numbered else numbered
 
 
 _DUAL_WIDTH = re.compile(
@@ -423,6 +441,12 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
             instance=_rated_kind(tagged, 0, 0),
             sureness=0.75,
         )
+    for pair in _CLOCK_AND_RATE.finditer(text):
+        before = re.search(r"((?:LP|m)?DDR\d?\w*)\W{0,3}$", text[: pair.start()], re.IGNORECASE)
+        kind = before[1] if before else None
+        clock = float(pair["clock"]) * 1e6
+        yield Found("memory.dram.clock_hz", *pair.span("clock"), clock, instance=kind, sureness=0.8)
+        yield Found("memory.dram.data_rate_mtps", *pair.span("rate"), float(pair["rate"]), instance=kind, sureness=0.8)
     lanes = _LANES.search(text)
     if lanes:
         width = float(lanes[1] or lanes[2])

@@ -15,8 +15,11 @@ CORE = re.compile(
     r"\bMali-\w+",
     re.IGNORECASE,
 )
-ADJECTIVE_OF_CORE = re.compile(r"[\s-]{1,2}(?:(?:Arm|ARM|RISC-V|[A-Z]\w{2,10})®?\s){0,2}")
-"""What stands between a number and the core whose adjective it is: `a 240 MHz Arm Cortex-M33`."""
+ADJECTIVE_OF_CORE = re.compile(
+    r"[\s-]{1,2}(?:(?:[Ss]ingle|[Dd]ual|[Tt]riple|[Qq]uad|[Hh]exa|[Oo]cta|[1-8])[- ]?[Cc]ore\s)?"
+    r"(?:(?:Arm|ARM|RISC-V|[A-Z]\w{2,10})®?\s){0,2}"
+)
+"""What stands between a number and the core whose adjective it is: `a 240 MHz Arm Cortex-M33`, with their count."""
 BOUND_WORD = re.compile(r"\b(?:min|max|typ|nom)(?:imum|ical|inal)?\b", re.IGNORECASE)
 """What is beside a value with one of these is another bound of it, no condition."""
 SAID_ANEW = re.compile(r"±|\d ?V? ?(?:to|[-–~]) ?\d+(?:\.\d+)? ?V")

@@ -295,10 +295,18 @@ _CORE_TYPE = re.compile(
 )
 _REGISTERS = re.compile(
     r"\bregisters?\b[^.;]{0,60}\bfor a total of (\d{1,3}) registers\b"
-    r"|\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b",
+    r"|\b(\d{1,3}) ?[x×] ?(?:8|16|32|64)(?:[- ]bit)?,? general[- ]purpose (?:working )?registers\b"
+    r"|\b(?<!vector )(?<!point )(?<!FP )(?<!-)register file (?:contains|has|holds|of|consists of|with) (\d{2,3})"
+    r" (?:\d+-bit )?(?:general[- ]purpose )?(?:registers|entries)\b",
     re.IGNORECASE,
 )
 """`32 x 8 general purpose working registers`; two files `for a total of 64 registers`."""
+_MULTIPLY_AND_DIVIDE = re.compile(
+    r"\bmultipl(?:y|ication) and div(?:ide|ision)\b[^.;\d]{0,60}\b(?:latenc(?:y|ies) of|takes?|requires?) "
+    r"(\d{1,3}) and (\d{1,3})(?: clock)? cycles\b",
+    re.IGNORECASE,
+)
+"""`Integer multiply and divide have latencies of 4 and 20 cycles`."""
 _TELLS_ISA = re.compile(
     r"\b(?:RISC-V|processors?|CPUs?|MCUs?)\b.*\bRV\d\d[IEG]\w|\bRV\d\d[IEG]\w+.*\b(?:RISC-V|processors?|CPUs?|MCUs?)\b"
     r"|^\W*RV\d\d(?:G|[IE]M?A)\w*\W*$",
@@ -359,7 +367,12 @@ def find(tagged: Tagged) -> Iterator[Found]:
     path = " ".join(tagged.statement.path[-2:])
     several = _REGISTERS.search(text)
     if several:
-        yield Found("cpu.registers", *several.span(), float(several[1] or several[2]), sureness=0.75)
+        number = next(part for part in several.groups() if part)
+        yield Found("cpu.registers", *several.span(), float(number), sureness=0.75)
+    both = _MULTIPLY_AND_DIVIDE.search(text)
+    if both:
+        yield Found("latency.multiplier_cycles", *both.span(1), float(both[1]), sureness=0.78)
+        yield Found("latency.divider_cycles", *both.span(2), float(both[2]), sureness=0.78)
     kinds = list(_CORE_TYPE.finditer(text))
     kind = kinds[0] if len(kinds) == 1 else None
     if kind and len(text) < 70 and re.search(r"\bCPU|processor|core", text + path, re.IGNORECASE):

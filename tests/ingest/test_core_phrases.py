@@ -141,6 +141,53 @@ SAID = [
     ("C908@1.1GHz", "", one("cpu.clock_hz", 1.1e9, "C908")),
     ("A72 大核主频最高可达 2.1GHz", "产品特性", one("cpu.clock_hz", up_to(2.1e9), "A72 大核")),
     ("Up to 18 TOPS (INT8)", "AI performance", one("npu.tops", up_to(18))),
+    # Of clusters, of registers, of caches told the other way round
+    (
+        "It has three clusters of two Cortex-A57 cores each.",
+        "CPU",
+        one("cpu.cores", 6, "Cortex-A57") | one("cpu.core_type", "Cortex-A57"),
+    ),
+    ("2 clusters, each with 6 processor cores", "CPU", one("cpu.cores", 12)),
+    (
+        "It holds 12 KB of cache for instructions, from which three are taken.",
+        "",
+        one("cpu.l1i_cache.size_bytes", 12 * KB),
+    ),
+    ("It holds 12 KB of cache for instructions and data.", "", set()),
+    ("The integer register file contains 72 registers.", "CPU", one("cpu.registers", 72)),
+    ("The vector register file contains 24 registers.", "CPU", set()),
+    (
+        "Integer multiply and divide have latencies of 5 and 23 cycles.",
+        "CPU",
+        one("latency.multiplier_cycles", 5) | one("latency.divider_cycles", 23),
+    ),
+    (
+        "Supports INT4/INT8/BFP16 MAC hybrid operation",
+        "NPU",
+        one("npu.data_types", ("INT4", "INT8", "BFP16")),
+    ),
+    # The clock before the count of the cores that it is of
+    (
+        "1.9 GHz dual-core Cortex-A57 and 1.3GHz Quad core ARM Cortex-A35",
+        "",
+        one("cpu.clock_hz", 1_900_000_000, "Cortex-A57")
+        | one("cpu.clock_hz", 1_300_000_000, "Cortex-A35")
+        | one("cpu.cores", 2, "Cortex-A57")
+        | one("cpu.cores", 4, "Cortex-A35"),
+    ),
+    ("a Mali G57 MP14 GPU", "", one("gpu.model", "Mali G57 MP14")),
+    # Kinds of memory that share their letters, and a clock beside its rate
+    (
+        "It supports LPDDR3/4/4X SDRAM.",
+        "Memory",
+        one("memory.dram.types", ("LPDDR3", "LPDDR4", "LPDDR4X")),
+    ),
+    ("mDDR(LPDDR), DDR2 and DDR3 controller", "Memory", one("memory.dram.types", ("LPDDR", "DDR2", "DDR3"))),
+    (
+        "DDR3: 533-MHz clock (1066-MHz data rate)",
+        "Memory",
+        one("memory.dram.clock_hz", 533_000_000, "DDR3") | one("memory.dram.data_rate_mtps", 1066, "DDR3"),
+    ),
 ]
 
 
