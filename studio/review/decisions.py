@@ -114,7 +114,7 @@ def write(found: Subject, desk: Desk, event: Pressed, decision: Decision) -> boo
     if not decision.person:
         desk.notices.say(event.id, "error", partial(text, "person_needed"))
         return False
-    if _is_renewed(found, desk, event.id):
+    if _is_renewed(found, desk, event.id, event.policy):
         return False
     review = review_of(found)
     try:
@@ -192,7 +192,7 @@ def _undo(found: Subject, desk: Desk, event: Pressed, person: str) -> None:
     if not person:
         desk.notices.say(event.id, "error", partial(text, "person_needed"))
         return
-    if _is_renewed(found, desk, event.id):
+    if _is_renewed(found, desk, event.id, event.policy):
         return
     review = review_of(found)
     try:
@@ -225,12 +225,14 @@ def _written(desk: Desk, event: Pressed, records: Sequence[Record]) -> None:
     desk.written += 1
 
 
-def _is_renewed(found: Subject, desk: Desk, about: str) -> bool:
+def _is_renewed(found: Subject, desk: Desk, about: str, shown: str | None = None) -> bool:
     """Whether the policy was made anew since the screen was drawn; says so. Nobody decides about what they never saw.
+
+    `shown` is the digest that a key was pressed at: it may have waited in the browser while the server was away.
 
     The number of an action's last event does not tell: a new revision can have the same action with other contents.
     """
-    if desk.drawn in ("", found.digest):
+    if desk.drawn in ("", found.digest) and shown in (None, found.digest):
         return False
     desk.notices.say(about, "error", partial(text, "policy_renewed"))
     return True

@@ -73,7 +73,7 @@ def draw_earlier(earlier: Subject, registered: Registered | None) -> None:
     chosen = next((each for each in shown if each.id == named), shown[0] if shown else None)
     list_of, card, verdict = st.columns([3, 5, 3], gap="medium")
     with list_of:
-        draw_queue(rows(shown), desk)
+        draw_queue(rows(shown), earlier.digest, desk)
     if chosen is None:
         return
     text_to_address("action", chosen.id)

@@ -67,6 +67,7 @@ class Queue {
     }
     this.outbox.acknowledge(data.acknowledged);
     this.rows = data.rows;
+    this.policy = data.policy;
     this.draw();
     if (data.go.number > this.told.go) {
       this.told.go = data.go.number;
@@ -166,7 +167,7 @@ class Queue {
     const opensForm = OPEN_A_FORM.includes(verb) || (verb === "approve" && row.justify);
     if (verb === "approve" && !opensForm) this.move(1);
     clearTimeout(this.later);
-    const number = this.outbox.push({ verb, id: row.id, version: row.version });
+    const number = this.outbox.push({ verb, id: row.id, version: row.version, policy: this.policy });
     if (opensForm) this.waiting = { number, ahead: "" };
   }
 

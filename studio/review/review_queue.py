@@ -46,6 +46,8 @@ class Pressed:
     id: str
     version: int
     """Of the action as the row showed it: a newer one means that someone else was faster."""
+    policy: str | None = None
+    """Digest of the policy whose rows the browser showed; None for a button, whose screen is known here."""
 
 
 @dataclass
@@ -119,12 +121,13 @@ def pressed(desk: Desk) -> tuple[Pressed, ...]:
     return tuple(new[number] for number in sorted(new))
 
 
-def draw_queue(rows: Sequence[Mapping[str, Any]], desk: Desk) -> None:
-    """Shows the queue."""
+def draw_queue(rows: Sequence[Mapping[str, Any]], policy: str, desk: Desk) -> None:
+    """Shows the queue of the policy with this digest."""
     _component(
         key=desk.key,
         data={
             "desk": desk.key,
+            "policy": policy,
             "rows": list(rows),
             "acknowledged": desk.acknowledged,
             "go": {"number": desk.go[0], "id": desk.go[1], "answer": desk.jump is not None},
@@ -174,4 +177,5 @@ def _event(plain: object) -> Pressed | None:
     number, verb, action_id, version = (plain.get(key) for key in ("number", "verb", "id", "version"))
     if not isinstance(number, int) or not isinstance(version, int) or not isinstance(action_id, str):
         return None
-    return Pressed(number, str(verb), action_id, version) if verb in VERBS else None
+    policy = plain.get("policy")
+    return Pressed(number, str(verb), action_id, version, str(policy) if policy else None) if verb in VERBS else None

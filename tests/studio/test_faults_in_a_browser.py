@@ -116,6 +116,22 @@ def test_fault_05_a_row_that_appears_on_top_is_not_hit(studio, page):
     expect(row(page, "fuse@added").locator(".shape.approved")).to_have_count(0)
 
 
+def test_a_key_that_waited_for_the_server_is_not_about_a_revision_that_came_meanwhile(studio, page):
+    stand_on(page, "quantize@conv_2")
+    studio.kill()
+    page.keyboard.press("a")  # waits in the browser
+    path = studio.workspace / PATH
+    plain = json.loads(path.read_bytes())
+    plain["actions"].insert(0, plain["actions"][0] | {"node_id": "added", "risk": {"level": "high", "facts": ["New."]}})
+    path.write_text(json.dumps(plain))
+    studio.start()
+    page.get_by_role("button", name=text("revision_present")).click()  # the link still shows what stood there
+    expect(page.locator(".queue .row")).to_have_count(10)
+    page.get_by_role("button", name=text("refused_elsewhere", action="quantize@conv_2")).click()
+    expect(page.get_by_text(text("policy_renewed"))).to_be_visible()
+    assert events(studio) == []
+
+
 def test_fault_07_no_letter_that_is_typed_into_a_box_is_a_verdict(studio, page):
     letters = string.ascii_letters + string.digits + "/?.,;:-_ "
     for key, action in (("c", "quantize@conv_1"), ("o", "quantize@conv_2")):  # a closed form keeps its words
