@@ -27,7 +27,7 @@ from studio.review.policy_settings import (
 )
 from studio.review.proposals import draw_proposals
 from studio.review.retrained import draw_take_over
-from studio.session.address import text_to_address
+from studio.session.address import choice_from_address, text_to_address
 from studio.session.choices import choose_file, choose_spec
 from studio.session.session import person
 from studio.words.markup import draw, draw_style, next_step
@@ -60,12 +60,12 @@ def main() -> None:
         with calibrated:
             calibration = choose_data(
                 text("adapt_calibration"), model, ("calib",), "calibration_data", text("adapt_calibration_help"),
-                bind="query-params",
+                in_address=True,
             )  # fmt: skip
         with evaluated:
             evaluation = choose_data(
                 text("adapt_evaluation"), model, ("eval",), "evaluation_data", text("adapt_evaluation_help"),
-                bind="query-params",
+                "adapt_no_data" if calibration is None else "adapt_as_calibration", in_address=True,
             )  # fmt: skip
         say_what_feeds_others(model)
         if calibration is None:
@@ -120,9 +120,9 @@ def _arguments(
         placeholder=text("adapt_goal_none"), help=text("adapt_goal_help"),
     )  # fmt: skip
     labels = {"balanced": text("mode_balanced"), "latency": text("mode_latency"), "energy": text("mode_energy")}
-    mode = wish.selectbox(
-        text("adapt_mode"), SEARCH_MODES, format_func=labels.__getitem__, key="mode", bind="query-params"
-    )
+    choice_from_address("mode", SEARCH_MODES, SEARCH_MODES[0])
+    mode = wish.selectbox(text("adapt_mode"), SEARCH_MODES, format_func=labels.__getitem__, key="mode")
+    text_to_address("mode", mode if mode != SEARCH_MODES[0] else "")
     open_shapes, may, alone_too = st.columns([2, 1, 1], vertical_alignment="bottom")
     shapes = open_shapes.text_input(
         text("adapt_shapes"), key=key, help=text("adapt_shapes_help"), persist_state="session"

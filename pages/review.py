@@ -23,6 +23,7 @@ from studio.review.bulk import draw_bulk
 from studio.review.decisions import FORMS, take
 from studio.review.earlier_revision import asked_revision, draw_earlier
 from studio.review.other_rules import draw_other_rules, is_of_other_rules
+from studio.review.policy_choice import choose_subject
 from studio.review.record_view import draw_faults, draw_record
 from studio.review.retrained import draw_carry
 from studio.review.review_page import draw_page_button
@@ -30,7 +31,7 @@ from studio.review.review_queue import Desk, draw_queue, selected
 from studio.review.review_rows import RISKS, Chosen, about, counts, next_open, queue, rows
 from studio.review.verdict_panel import draw_verdict
 from studio.session.address import many_from_address, many_to_address, text_from_address, text_to_address
-from studio.session.choices import choose_subject, review_or_why_not, say_if_lost
+from studio.session.choices import review_or_why_not, say_if_lost
 from studio.session.session import person
 from studio.words.action_words import kind_words
 from studio.words.marks import STATE_SHAPES, risk_mark, state_mark
@@ -73,7 +74,7 @@ def main() -> None:
             draw_carry(found, review, desk, who)
             draw_bulk(found, review, shown, desk, who)
             _to_sign(found, review, desk, who)
-        draw_queue(rows(shown), found.digest, desk)
+        draw_queue(rows(shown), desk)
         _progress(review.state)
         draw_record(found, review)
     if chosen is None:

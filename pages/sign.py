@@ -18,7 +18,8 @@ from studio.manuals.uploads import keep_beside
 from studio.review.buildable import Checked, asked, draw_checked
 from studio.review.other_rules import draw_other_rules, is_of_other_rules
 from studio.review.override_effect import effect_words
-from studio.session.choices import choose_subject, review_or_why_not
+from studio.review.policy_choice import choose_subject, say_if_searched
+from studio.session.choices import review_or_why_not
 from studio.session.demo_mode import demo_mode
 from studio.session.given_files import given_files
 from studio.session.session import person
@@ -34,6 +35,7 @@ from studio.sign.sign_bundles import (
 from studio.sign.sign_demo import draw_demo, signs_here
 from studio.sign.signing_view import (
     approvals_by_person,
+    approved_before,
     blocking,
     bundle_to_write,
     inspect,
@@ -45,6 +47,7 @@ from studio.sign.signing_view import (
 )
 from studio.words.action_words import kind_words
 from studio.words.markup import draw, draw_style, next_step
+from studio.words.moments import moment
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
@@ -61,6 +64,7 @@ def main() -> None:
     review = review_or_why_not(found)
     if review is None:
         return
+    say_if_searched(found)
     is_demo = signs_here(review.trust)
     bundles = checked_bundles(found, review)
     is_open = bool(blocking(review.state))
@@ -101,6 +105,7 @@ def _to_be_signed(found: Subject, review: Review, bundles: Sequence[SignedFile],
         ready = checked.word == "can" and not other_rules
         sentence = text("sign_ready" if ready else "sign_approved", total=total)
     _steps(sentence, 0 if groups else 1)
+    _say_if_renewed(found, review)
     if other_rules:
         draw_other_rules(found)
     elif groups:
@@ -148,6 +153,17 @@ def _signed(found: Subject, review: Review, current: SignedFile, bundles: Sequen
         _how(found, review, Checked("can"))
         _take_in(found, review)
     _others(found, [each for each in bundles if each is not current])
+
+
+def _say_if_renewed(found: Subject, review: Review) -> None:
+    """That the policy was made anew since people approved it, and of how many actions they have to approve again."""
+    last = approved_before(found, review)
+    if last is None:
+        return
+    outdated = sum(each.word == "outdated" for each in review.state.actions)
+    words = [text("sign_renewed", person=plain_words(last.actor), at=moment(last.at))]
+    words += [text("sign_renewed_open", count=outdated)] if outdated else []
+    st.info(" ".join(words), icon=":material/update:")
 
 
 def _steps(sentence: str, now: int) -> None:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 import streamlit as st
 
 from metainfer_core.bundle.review_rules import lineage
-from metainfer_core.bundle.trust import TrustFile
+from metainfer_core.bundle.trust import Time, TrustFile
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import MetaInferError
 from metainfer_core.policy.policy import Policy
@@ -131,6 +131,12 @@ def review_of(found: Subject) -> Review:
     key = str(folder), found.digest, log.head().hash, trust.digest
     records, state = _state(*key, log, found.policy, trust)
     return Review(log, records, state, trust, key)
+
+
+def last_written(found: Subject) -> Time | None:
+    """When anybody last wrote something about a policy, or an earlier revision of it; None where nobody did."""
+    records = _log(str(workspace_folder())).records(lineage(found.policy))
+    return records[-1].event.at if records else None
 
 
 def reviewed(review: Review) -> Reviewed:

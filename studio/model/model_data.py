@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import streamlit as st
 
@@ -15,27 +14,36 @@ from studio.background.jobs import Job
 from studio.files.sample_shapes import array_names, suggested_shapes
 from studio.files.workspace import files_of, workspace_folder
 from studio.model.model_reading import KIND, newest_job, read_model, reading
+from studio.session.address import choice_from_address, text_to_address
 from studio.session.session import person
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
 _FIXED = re.compile(r"\w+\[[\d, ]*\]")
 """Type and shape of an input with a number for each of its axes."""
+NO_DATA = "none"
+"""What stands for no file at all; no file of data is called so, for each has an ending."""
 _PATIENCE_SECONDS, _LOOK_SECONDS = 5.0, 0.1
 
 
 def choose_data(
-    label: str, model: Path, words: Sequence[str], key: str, help_text: str, bind: Literal["query-params"] | None = None
-) -> Path | None:
-    """A data file that feeds the model, at first the one with the first word in its name; None for random inputs."""
+    label: str, model: Path, words: Sequence[str], key: str, help_text: str, without: str = "adapt_no_data",
+    in_address: bool = False,
+) -> Path | None:  # fmt: skip
+    """A data file that feeds the model, at first the one with the first word in its name; None for none of them.
+
+    What is used then is said by the text `without`. The address can hold the choice by `key`, where it is another.
+    """
     fitting = [name for name, lacks in _data(model).items() if not lacks]
-    none = text("adapt_no_data")
-    options = [*fitting, none]
-    if st.session_state.get(key, none) not in options:  # it was chosen for another model
-        del st.session_state[key]
-    named = next((options.index(name) for word in words for name in fitting if word in name.lower()), len(fitting))
-    chosen = st.selectbox(label, options, index=named, key=key, help=help_text, bind=bind)
-    return None if chosen == none else workspace_folder() / str(chosen)
+    options = [*fitting, NO_DATA]
+    named = next((name for word in words for name in fitting if word in name.lower()), NO_DATA)
+    choice_from_address(key, options, named)  # what was chosen for another model falls
+    chosen = st.selectbox(
+        label, options, key=key, help=help_text, format_func=lambda each: text(without) if each == NO_DATA else each
+    )
+    if in_address:
+        text_to_address(key, chosen if chosen != named else "")
+    return None if chosen == NO_DATA else workspace_folder() / str(chosen)
 
 
 def say_what_feeds_others(model: Path) -> None:

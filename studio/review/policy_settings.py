@@ -12,6 +12,7 @@ from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy
 from metainfer_core.verify.samples import source_of
 from studio.files.workspace import files_of, workspace_folder
+from studio.model.model_data import NO_DATA
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
@@ -102,11 +103,13 @@ def budget_words(objective: Objective) -> str:
 def take_over(policy: Policy, standing: str, in_address: bool) -> None:
     """Puts what a policy was made with into the form, once for each policy that the screen comes to.
 
-    An address that asks for settings of its own keeps them at first; it does not on the way to another policy.
+    An address that asks for settings of its own keeps them where the screen is opened; it does not on the way to
+    another policy.
     """
     before = st.session_state.get("settings_of")
     st.session_state["settings_of"] = standing
-    if before == standing or (before is None and in_address):
+    is_opened = "mode" not in st.session_state  # the fields of a screen are forgotten when one goes to another
+    if in_address if is_opened else before == standing:
         return
     made = settings_of(policy)
     st.session_state["budget"] = made.budget_db
@@ -117,7 +120,7 @@ def take_over(policy: Policy, standing: str, in_address: bool) -> None:
     own = NO_LABEL if made.evaluation == made.calibration else made.evaluation  # what it falls back to anyway
     for key, name in (("calibration_data", made.calibration), ("evaluation_data", own)):
         if name is not None:
-            st.session_state[key] = _path_of(name) or text("adapt_no_data")
+            st.session_state[key] = _path_of(name) or NO_DATA
 
 
 def _file_of(label: str) -> str:

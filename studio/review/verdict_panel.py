@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from metainfer_core.bundle.statement import Justification
-from metainfer_core.bundle.trust import Time, time_text
 from metainfer_core.errors import MetaInferError
 from review_store.review.decide import Decision
 from review_store.review.since import since_verdict
@@ -20,6 +18,7 @@ from studio.review.action_card import draw_history
 from studio.review.buildable import open_action
 from studio.review.decisions import Override, close_form, field_key, keep_form, press, why_illegal, write
 from studio.review.history_words import changed, told
+from studio.review.override_end import draw_end, end_of
 from studio.review.override_fields import override_fields
 from studio.review.policy_settings import budget_words, objective_of
 from studio.review.review_keys import key_of
@@ -38,8 +37,6 @@ from studio.words.texts import text
 
 MOST_WAYS = 4
 """Buttons that lead to other actions, at one place."""
-MOST_YEARS = 100
-"""How far ahead the end of an override can lie; Streamlit offers ten years unless told."""
 
 
 def draw_verdict(
@@ -136,8 +133,9 @@ def _form(found: Subject, review: Review, action: ActionReview, desk: Desk, pers
     fields |= {"thread": thread, "assignee": assignee}
     reason = _lines(text("form_reason"), "reason", action.id, kept)
     if override is not None:  # behind the reason: nobody has to give it, and it holds up who walks by Tab
-        expires = _expires(action.id, kept)
-        fields |= {"expires": expires}
+        end = draw_end(action.id, kept)
+        expires = end["expires"]
+        fields |= end
     if event.verb == "override" and not why_not:
         st.caption(budget_words(objective_of(found.policy)))
         known = asked(found, review, action, override, person)
@@ -241,26 +239,6 @@ def _ways_to(actions: Sequence[str], words: str, desk: Desk) -> None:
             text(words, action=plain_words(short)), key=f"{words}_{number}", type="tertiary",
             help=plain_words(action_id) if short != action_id else None, on_click=open_action, args=(desk, action_id),
         )  # fmt: skip
-
-
-def _expires(action_id: str, kept: Mapping[str, Any]) -> str | None:
-    """The last day on which an override holds, as `2027-06-30`; None: as long as the bundle."""
-    today = datetime.now(UTC).date()
-    try:
-        before = date.fromisoformat(kept["expires"])
-    except (KeyError, TypeError, ValueError):
-        before = None
-    given = st.date_input(
-        text("form_expires"), value=max(before, today) if before else None, min_value=today,
-        max_value=date(today.year + MOST_YEARS, 12, 31), format="YYYY-MM-DD", key=field_key("expires", action_id),
-        help=text("form_expires_help"), persist_state="page",
-    )  # fmt: skip
-    return given.isoformat() if isinstance(given, date) else None
-
-
-def end_of(day: str) -> Time:
-    """The last second of a day, in UTC."""
-    return time_text(datetime.combine(date.fromisoformat(day), time(23, 59, 59), UTC))
 
 
 def _submit(label: str, desk: Desk, action_id: str, person: str, why_not: str = "") -> bool:

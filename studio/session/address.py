@@ -2,7 +2,8 @@
 
 Streamlit can bind a field to the address itself, but writes what the field shows, with counts and in one language.
 The address is read when a window draws a field for the first time. Later it only follows: a browser sends the address
-that it had when a key was pressed, which may be older than what stands in the field.
+that it had when a key was pressed, which may be older than what stands in the field. What it holds of a choice is its
+key, which is the same in every language.
 """
 
 from __future__ import annotations
@@ -26,6 +27,13 @@ def many_to_address(key: str, chosen: Iterable[str]) -> None:
             st.query_params[key] = values
     elif key in st.query_params:
         del st.query_params[key]
+
+
+def choice_from_address(key: str, known: Collection[str], default: str) -> None:
+    """Gives a new field of one choice what the address asks for, where that is among the choices; else the default."""
+    if st.session_state.get(key) not in known:
+        asked = st.query_params.get(key, "")
+        st.session_state[key] = asked if asked in known else default
 
 
 def text_from_address(key: str) -> None:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
-from studio.files.policies import Review, SpecChoice, Subject, bound, review_of, spec_choices, subject
+from studio.files.policies import Review, SpecChoice, Subject, review_of, spec_choices
 from studio.files.workspace import Kind, files_of, workspace_folder
 from studio.words.long_names import shortened
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
+Begin = Callable[[Sequence[str], str | None], str]
+"""What a choice begins with that the address leaves free: of these names, with what was chosen last in this window."""
 
-def choose_file(kind: Kind, label: str, key: str) -> Path | None:
+
+def last_or_first(names: Sequence[str], last: str | None) -> str:
+    """What was chosen last, on whichever screen that was; else the first by name."""
+    return last if last is not None and last in names else names[0]
+
+
+def choose_file(kind: Kind, label: str, key: str, begin: Begin = last_or_first) -> Path | None:
     """One file of the workspace; None, and nothing drawn, where there is none of its kind."""
     folder = workspace_folder()
     names = [path.relative_to(folder).as_posix() for path in files_of(kind)]
     if not names:
         return None
-    return folder / _chosen(label, names, key)
+    return folder / _chosen(label, names, key, begin)
 
 
 def choose_spec(key: str = "spec") -> SpecChoice | None:
     """One spec of the workspace or the library; None where there is none at all."""
     found = {short_reference(each.reference): each for each in spec_choices()}
     return found[_chosen(text("choose_spec"), list(found), key)] if found else None
-
-
-def choose_subject() -> Subject | None:
-    """A policy with the model and spec that it is for; asks for these where it does not name them."""
-    path = choose_file("policy", text("choose_policy"), "policy")
-    if path is None:
-        st.info(text("policy_none"))
-        st.page_link("pages/adapt.py", label=text("policy_to_adapt"), icon=":material/tune:")
-        return None
-    try:
-        found = subject(path)
-    except MetaInferError as error:
-        st.error(error_words(error))
-        return None
-    if found.policy.model_digest is not None and found.policy.spec_digest is not None:
-        return found
-    st.info(text("policy_unbound"))
-    model = choose_file("model", text("choose_model"), "model")
-    spec = choose_spec()
-    return bound(found, model, spec) if model and spec else None
 
 
 def review_or_why_not(found: Subject) -> Review | None:
@@ -70,8 +58,8 @@ def remember(key: str, name: str) -> None:
     st.session_state[f"last_{key}"] = name
 
 
-def _chosen(label: str, names: list[str], key: str) -> str:
-    """One of the names: the one that the address asks for, else what was chosen last, here or on another screen.
+def _chosen(label: str, names: list[str], key: str, begin: Begin = last_or_first) -> str:
+    """One of the names: the one that the address asks for, else the one to begin with.
 
     The address holds it even where it is the first: that can be another one tomorrow. The field stays the same field
     when the choice changes, or the keyboard would fall out of it.
@@ -80,8 +68,7 @@ def _chosen(label: str, names: list[str], key: str) -> str:
     say_if_lost(asked, names)
     field, written = f"chosen_{key}", f"written_{key}"
     if asked != st.session_state.get(written) or st.session_state.get(field) not in names:
-        wishes = (asked, st.session_state.get(f"last_{key}"), names[0])
-        st.session_state[field] = next(wish for wish in wishes if wish in names)
+        st.session_state[field] = asked if asked in names else begin(names, st.session_state.get(f"last_{key}"))
     name = str(st.selectbox(label, names, key=field))
     remember(key, name)
     st.session_state[written] = name

@@ -14,6 +14,7 @@ from metainfer_core.bundle.seen import read_seen, seen_file
 from metainfer_core.bundle.signed_bundle import Inspection, inspect_bundle
 from metainfer_core.bundle.trust import TrustFile
 from metainfer_core.policy.ruleset import ruleset_digest
+from review_store.record.events import Approved, Registered
 from review_store.review.state import ReviewState, ReviewWord
 from review_store.review.workspace import now, trust_path
 from review_store.signing.own_keys import key_folder
@@ -48,6 +49,17 @@ def releasers(trust: TrustFile) -> tuple[str, ...]:
 def approvals_by_person(state: ReviewState) -> Counter[str]:
     """Person to how many actions they approved as these are now."""
     return Counter(person for each in state.actions for person in each.approvals)
+
+
+def approved_before(found: Subject, review: Review) -> Approved | None:
+    """The last approval that was given to another revision of the policy than stands now; None where there is none."""
+    revision, last = "", None
+    for record in review.records:
+        if isinstance(record.event, Registered):
+            revision = record.event.policy_digest
+        elif isinstance(record.event, Approved) and revision != found.digest:
+            last = record.event
+    return last
 
 
 def signer_of(state: ReviewState, trust: TrustFile, person: str) -> str:

@@ -27,8 +27,14 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     # The forms
     "form_expires": {"en": "Until when it holds"},
     "form_expires_help": {
-        "en": "To the end of this day (UTC). Nothing is built from the override later. Empty: as long as the bundle."
+        "en": "To the end of that day (UTC). Nothing is built from the override later. Without an end it holds as long "
+        "as the bundle."
     },
+    "form_expires_day": {"en": "Its last day"},
+    "form_expires_never": {"en": "without an end"},
+    "form_expires_in": {"en": "{days} days, to {day}"},
+    "form_expires_half_year": {"en": "half a year, to {day}"},
+    "form_expires_other": {"en": "to another date"},
     "form_lines_empty": {"en": "Still empty: {fields}. Nothing was written."},
     "form_off_legal": {"en": "It can be switched off on this model and chip."},
     "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},

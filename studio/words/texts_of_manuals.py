@@ -196,7 +196,7 @@ TEXTS_OF_MANUALS: dict[str, dict[str, str]] = {
         "en": "Made for {label}: {names}. Their actions stay as they are; for the other version they are adapted anew."
     },
     "spec_checked": {"en": "Last check"},
-    "spec_checked_days": {"en": "{days} days ago"},
+    "spec_checked_days": {"en": "{days} {days:day|days} ago"},
     "spec_checked_never": {"en": "not told"},
     "spec_checked_today": {"en": "today"},
     "spec_chip": {"en": "Chip"},

@@ -26,7 +26,10 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "policy_none": {
         "en": "No policy is here yet. A policy lists what shall be done to fit a model to a chip: propose one first."
     },
+    "policy_searched": {"en": "No policy is here yet: one is being searched for. It appears here by itself."},
+    "policy_searched_anew": {"en": "This policy is being searched for anew. What follows is the earlier one."},
     "policy_to_adapt": {"en": "Propose a policy"},
+    "policy_to_search": {"en": "Open the search on Adapt"},
     "policy_unbound": {
         "en": "This policy does not name its model or its chip, or they are not in the workspace. Say which they are: "
         "every decision holds for exactly one model and one spec."
@@ -41,6 +44,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     # Adapt
     "adapt_alone": {"en": "Measure each action alone too"},
     "adapt_alone_help": {"en": "Tells which action costs how much accuracy. It takes several times as long."},
+    "adapt_as_calibration": {"en": "none: the calibration data"},
     "adapt_budget": {"en": "How far may the outputs move?"},
     "adapt_budget_words": {
         "en": "The noise may have at most 1/{share} of an output's power: about {amplitude} of its size."
@@ -105,8 +109,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "settings_evaluation": {"en": "evaluation data: {data}"},
     "settings_shapes": {"en": "input shapes {shapes}"},
     "budget_holds": {
-        "en": "What holds: at least {output} dB for each output and {channel} dB for each channel that counts; channels "
-        "that turn constant: {dead}; the greatest element moves in at most {flips} of the samples."
+        "en": "What holds: at least {output} dB for each output and {channel} dB for each channel that counts; "
+        "channels that turn constant: {dead}; the greatest element moves in at most {flips} of the samples."
     },
     "budget_metric": {"en": "What holds: {metric} falls by at most {share}."},
     "adapt_earlier": {"en": "No new policy came of the last search. What follows is the earlier one."},

@@ -76,6 +76,11 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
         "en": "Does your key lie on another machine? Run it there, with the paths that this folder and meta-infer have "
         "there, and drop the bundle in here:"
     },
+    "sign_renewed": {
+        "en": "The policy was made anew since it was approved (last by {person}, {at}). What stayed exactly as it was "
+        "keeps its approvals."
+    },
+    "sign_renewed_open": {"en": "{count} {count:action has|actions have} to be approved again."},
     "sign_run": {
         "en": "Paste this into a terminal of this machine. It asks for the passphrase of your key; neither ever comes "
         "here. This screen then goes on by itself:"

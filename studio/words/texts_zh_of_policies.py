@@ -24,7 +24,10 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "choose_model": "模型",
     "choose_spec": "芯片",
     "policy_none": "这里还没有策略。策略列出让模型适配芯片要做的事：请先提出一个。",
+    "policy_searched": "这里还没有策略：正在搜索。找到后会自动显示在这里。",
+    "policy_searched_anew": "正在重新搜索此策略。以下是较早的策略。",
     "policy_to_adapt": "提出策略",
+    "policy_to_search": "在适配页面查看搜索",
     "policy_unbound": "此策略没有指明模型或芯片，或它们不在工作区中。请指定：每个决定只对一个模型和一份硬件规格有效。",
     "policy_without_model": "此策略所针对的模型不在工作区中，因此无法检查覆盖。",
     "field": "“{field}”栏",
@@ -34,6 +37,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     # Adapt
     "adapt_alone": "同时单独测量每个动作",
     "adapt_alone_help": "可得知哪个动作损失多少精度。耗时为数倍。",
+    "adapt_as_calibration": "无：使用校准数据",
     "adapt_budget": "输出允许偏离多少？",
     "adapt_budget_words": "噪声功率最多为输出功率的 1/{share}：约为其幅度的 {amplitude}。",
     "adapt_busy": "正在搜索：见下方。",

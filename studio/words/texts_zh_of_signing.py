@@ -63,6 +63,8 @@ TEXTS_ZH_OF_SIGNING: dict[str, str] = {
     "sign_releasers": "可为整体签名的人：{people}",
     "sign_rules": "规则集",
     "sign_elsewhere": "私钥在另一台机器上？请把路径改为那台机器上的路径，在那里运行，再把签名包拖放到这里：",
+    "sign_renewed": "策略在获得批准后已重新生成（最近一次由 {person} 批准，{at}）。完全未变的内容保留其批准。",
+    "sign_renewed_open": "需要再次批准的动作：{count} 个。",
     "sign_run": "请粘贴到本机的终端中。它会询问密钥的口令；两者绝不会传到这里。随后此页面会自动进入下一步：",
     "dropped_data": "样本数据文件",
     "dropped_empty": "空文件",

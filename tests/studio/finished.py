@@ -48,9 +48,9 @@ def approve_all(workspace, person="ada"):
     decided(workspace, [], "approve", person, Justification.from_plain(LINES, "test"))
 
 
-def decided(workspace, action_ids, verdict, person="ada", justification=None, reason=""):
+def decided(workspace, action_ids, verdict, person="ada", justification=None, reason="", path=PATH):
     """Writes a decision about actions (all of them, if none is named), as the command does."""
-    log, policy = EventLog(workspace), read_policy(workspace / PATH, None, None)
+    log, policy = EventLog(workspace), read_policy(workspace / path, None, None)
     state = current_state(log, policy, TrustFile())
     ids = tuple(action_ids) or tuple(each.id for each in state.actions)
     decide(log, state, Decision(person, ids, (verdict,), justification=justification, reason=reason), now(), None)

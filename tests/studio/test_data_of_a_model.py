@@ -10,6 +10,7 @@ from screens import screen
 
 from studio.background import jobs
 from studio.files.sample_shapes import suggested_shapes
+from studio.model.model_data import NO_DATA
 from studio.model.model_reading import newest_job, read_model, reading
 from studio.words.plain_words import plain_words
 from studio.words.texts import text
@@ -34,14 +35,14 @@ def work(tmp_path, monkeypatch):
 
 def offered(page, key):
     field = page.selectbox(key=key)
-    return field.value, field.options
+    return field.value, field.options[:-1], field.options[-1]
 
 
 def test_only_what_feeds_the_model_is_offered_and_the_rest_is_named(work, monkeypatch):
-    none = text("adapt_no_data")
+    none, as_calibration = text("adapt_no_data"), text("adapt_as_calibration")
     page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC)
-    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz", none])
-    assert offered(page, "evaluation_data") == (none, ["calibration.npz", none])
+    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz"], none)
+    assert offered(page, "evaluation_data") == (NO_DATA, ["calibration.npz"], as_calibration)
     said = text("data_of_others", inputs="x", files=plain_words("evaluation.npz"))
     assert [each.value for each in page.caption].count(said) == 1
     np.savez(work / "calibration.npz", x=np.zeros((4, *SAMPLE), np.float32))  # without the model's axis of one sample
@@ -50,7 +51,7 @@ def test_only_what_feeds_the_model_is_offered_and_the_rest_is_named(work, monkey
     assert (shapes, suggested_shapes(work / "calibration.npz")) == ("", (f"x=[{','.join(map(str, SAMPLE))}]",))
 
     page = screen("sign", work, monkeypatch, policy=PATH)
-    assert offered(page, f"data_{BUNDLE}") == ("calibration.npz", ["calibration.npz", none])
+    assert offered(page, f"data_{BUNDLE}") == ("calibration.npz", ["calibration.npz"], none)
     assert said in [each.value for each in page.caption]
 
 
@@ -62,13 +63,13 @@ def test_a_model_that_nobody_has_looked_at_is_read_where_its_data_is_asked_for(t
     assert newest_job(tmp_path / "net.onnx") is None
     page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec=SPEC)
     assert not page.exception
-    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz", text("adapt_no_data")])
+    assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz"], text("adapt_no_data"))
 
 
 def test_a_model_without_data_is_compiled_on_random_inputs(work, monkeypatch):
     (work / "calibration.npz").unlink()
     page = screen("sign", work, monkeypatch, policy=PATH)
-    assert offered(page, f"data_{BUNDLE}") == (text("adapt_no_data"), [text("adapt_no_data")])
+    assert offered(page, f"data_{BUNDLE}") == (NO_DATA, [], text("adapt_no_data"))
     monkeypatch.setattr(jobs, "COMMAND", ("true",))
     page.button(key=f"compile_{BUNDLE}").click().run()
     assert not page.exception
@@ -83,5 +84,20 @@ def test_a_choice_made_for_another_model_falls(work, monkeypatch):
     (work / "calibration.npz").unlink()
     page.run()
     assert not page.exception
-    assert offered(page, "calibration_data")[0] == text("adapt_no_data")
+    assert offered(page, "calibration_data")[0] == NO_DATA
+    assert offered(page, "evaluation_data") == (NO_DATA, [], text("adapt_no_data"))  # nothing to fall back to
     assert text("adapt_random") in [each.value for each in page.warning]
+
+
+def test_the_address_holds_keys_of_choices_which_are_the_same_in_every_language(work, monkeypatch):
+    asked = {"calibration_data": "none", "evaluation_data": "calibration.npz", "mode": "energy"}
+    (work / PATH).unlink()
+    page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC, **asked)
+    assert {key: page.selectbox(key=key).value for key in asked} == asked
+    assert {key: page.query_params[key] for key in asked} == asked
+    page.selectbox(key="mode").set_value("latency")
+    page.selectbox(key="evaluation_data").set_value(NO_DATA).run()
+    assert page.query_params["mode"] == "latency"
+    assert "evaluation_data" not in page.query_params  # what it begins with anyway
+    page = screen("adapt", work, monkeypatch, model="net.onnx", spec=SPEC, mode="few bytes moved")
+    assert page.selectbox(key="mode").value == "balanced"

@@ -9,6 +9,7 @@ from screens import screen
 
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy
+from studio.model.model_data import NO_DATA
 from studio.review.policy_settings import budget_words, differing, read_shapes, settings_of
 from studio.words.texts import text
 
@@ -37,7 +38,7 @@ def test_the_form_opens_with_what_the_standing_policy_was_made_with(tmp_path, mo
     assert page.number_input(key="goal").value == 0.25
     assert page.selectbox(key="mode").value == "latency"
     assert page.selectbox(key="calibration_data").value == "calibration.npz"
-    assert page.selectbox(key="evaluation_data").value == text("adapt_no_data")  # then it is the calibration data
+    assert page.selectbox(key="evaluation_data").value == NO_DATA  # then it is the calibration data
     assert (page.toggle(key="integers").value, page.toggle(key="alone").value) == (False, False)
     assert warned(page) == []
     assert review_links(page) == [text("adapt_review", count=9)]
@@ -61,7 +62,19 @@ def test_a_link_keeps_the_settings_that_it_names(tmp_path, monkeypatch):
     made_with(tmp_path, min_sqnr_db=30.0)
     page = screen("adapt", tmp_path, monkeypatch, **MODEL, mode="energy")
     assert page.select_slider(key="budget").value == 20
+    assert page.selectbox(key="mode").value == "energy"
     assert text("settings_budget", db=30) in warned(page)[0]
+
+
+def test_the_form_opens_with_them_again_after_a_way_to_another_screen(tmp_path, monkeypatch):
+    made_with(tmp_path, min_sqnr_db=27.5, search_mode="latency")
+    page = screen("adapt", tmp_path, monkeypatch, **MODEL)
+    page.switch_page("pages/review.py").run()
+    for key in list(page.query_params):
+        del page.query_params[key]  # as the links at the side do
+    page.switch_page("pages/adapt.py").run()
+    assert (page.select_slider(key="budget").value, page.selectbox(key="mode").value) == (27.5, "latency")
+    assert warned(page) == []
 
 
 def test_another_state_of_the_model_is_said(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 import json
 import re
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from fitted import PATH, fitted
@@ -94,6 +94,17 @@ def measured(page, folder):
 def how(page):
     """The choice of what is done instead, in the form of an override."""
     return next(each for each in page.get("button_group") if each.label == text("form_what_instead"))
+
+
+def until(page):
+    """The choice of an override's end."""
+    return next(each for each in page.selectbox if each.label == text("form_expires"))
+
+
+def kept_fields(page, action_id):
+    """What the open form of an action keeps of its fields."""
+    (desk,) = page.session_state["desks"].values()
+    return desk.typed[action_id].fields
 
 
 def test_the_gravest_risk_stands_first_and_every_row_says_its_state(review):
@@ -261,8 +272,20 @@ def test_an_override_can_have_an_end(review, tmp_path):
     page = review()
     send(page, (1, "override", "quantize@conv_2", 0), selected="quantize@conv_2")
     how(page).set_value("off").run()
+    today = datetime.now(UTC).date()
+    days = [(today + timedelta(days=each)).isoformat() for each in (30, 90, 183)]
+    assert (until(page).value, until(page).options) == (
+        "never",
+        ["without an end", f"30 days, to {days[0]}", f"90 days, to {days[1]}", f"half a year, to {days[2]}",
+         "to another date"],
+    )  # fmt: skip
+    assert not page.date_input  # nothing empty to walk past
+    until(page).set_value("90").run()
+    assert not page.date_input
+    assert kept_fields(page, "quantize@conv_2")["expires"] == days[1]
+    until(page).set_value("other").run()
     (end,) = page.date_input
-    assert (end.label, end.value, end.min) == (text("form_expires"), None, datetime.now(UTC).date())
+    assert (end.label, end.value.isoformat(), end.min) == (text("form_expires_day"), days[1], today)
     end.set_value(date(2091, 6, 30))
     reason(page).set_value("until the new kernel is there")
     measured(page, tmp_path).button(key="form_submit").click().run()

@@ -48,6 +48,15 @@ def with_specs(workspace, *specs):
         (folder / f"{each.name}_v{each.version}.yaml").write_bytes(write_spec(each))
 
 
+def test_how_long_ago_a_spec_was_checked_is_said_in_the_right_number(tmp_path, monkeypatch):
+    today = datetime.datetime.now(datetime.UTC).date()
+    before = {f"1.0.{days}": str(today - datetime.timedelta(days=days)) for days in (1, 2)}
+    with_specs(tmp_path, *(spec(version, last_verified_date=day) for version, day in before.items()))
+    (table,) = screen("specs", tmp_path, monkeypatch).dataframe
+    said = {row[text("spec_version")]: row[text("spec_checked")] for _, row in table.value.iterrows()}
+    assert [said["1.0.1"], said["1.0.2"]] == ["1 day ago", "2 days ago"]
+
+
 def with_policy(workspace, made_for):
     why = (Reason(claim="It fits.", spec_field="memories.sram.size_bytes", spec_value="256 KiB"),)
     policy = Policy(
