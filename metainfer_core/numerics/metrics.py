@@ -140,6 +140,12 @@ def sqnr_by_channel(reference: np.ndarray, actual: np.ndarray) -> tuple[float | 
     return tuple(_sqnr(s, e, bool(b.any())) for s, e, b in zip(*by_channel, strict=True))
 
 
+def broken_channels(reference: np.ndarray, actual: np.ndarray) -> tuple[int, ...]:
+    """Channels with an element that is no finite number on one side and not the same on the other; shapes as above."""
+    broken = _by_channel(_apart(np.asarray(reference, np.float64), np.asarray(actual, np.float64))[3])
+    return tuple(np.flatnonzero(broken.any(axis=1)).tolist())
+
+
 def power(values: np.ndarray) -> float:
     """Sum of the squares of what is finite."""
     real = np.asarray(values, np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.numerics.lower import Lowered
-from metainfer_core.numerics.metrics import OutputEffect, output_effect, sqnr_by_channel
+from metainfer_core.numerics.metrics import OutputEffect, broken_channels, output_effect, sqnr_by_channel
 from metainfer_core.numerics.program import HALF_FLOATS, Tensor
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.verify.reference import run_every_tensor
@@ -68,6 +68,7 @@ def _rows(
                 precision=tensor.element_type,
                 figures=figures,
                 channels_db=_rounded(sqnr_by_channel(np.stack(expected), stacked)) if several else (),
+                broken_channels=broken_channels(np.stack(expected), stacked) if several else (),
             )
 
 

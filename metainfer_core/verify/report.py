@@ -101,6 +101,8 @@ class Layer(Value):
     figures: OutputEffect
     channels_db: tuple[float | None, ...] = ()
     """Signal-to-noise of each channel, None where it has no error; empty where there are too many to keep."""
+    broken_channels: tuple[int, ...] | None = None
+    """Of these, the ones with elements that are no finite numbers; None in reports of older programs."""
 
 
 class Difference(Value):

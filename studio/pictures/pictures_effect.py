@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
 from metainfer_core.explain.sizes import size
+from metainfer_core.numerics.metrics import LOWEST_DB
 from metainfer_core.policy.policy import Policy
 from metainfer_core.verify.report import Layer
 from studio.pictures.pictures_figure import BLUE, GREEN, GREY, ORANGE, Picture, laid_out, plain
@@ -19,6 +21,10 @@ EXACT_ABOVE = 10.0
 FLOOR = -40.0
 """Decibels from which on a channel is drawn no lower: ten thousand times more noise than signal."""
 MOST_ROWS = 64
+FOOT = 0.03
+"""Of the picture's height: where channels stand that no scale holds."""
+OffScale = Literal["broken", "silent", "silent_or_broken"]
+"""Why a channel has no figure: elements that are no finite numbers, or noise where the model itself has no signal."""
 
 
 def pareto_picture(policy: Policy) -> Picture | None:
@@ -83,9 +89,10 @@ def channel_picture(layer: Layer, least_db: float | None) -> Picture | None:
     ratios = layer.channels_db
     if not ratios:
         return None
-    known = [ratio for ratio in ratios if ratio is not None]
+    off = {at: why for at in range(len(ratios)) if (why := off_scale(layer, at)) is not None}
+    known = [ratio for at, ratio in enumerate(ratios) if ratio is not None and at not in off]
     ceiling = max(known, default=40.0) + EXACT_ABOVE
-    noisy = [at for at, ratio in enumerate(ratios) if ratio is not None]
+    noisy = [at for at, ratio in enumerate(ratios) if ratio is not None and at not in off]
     exact = [at for at, ratio in enumerate(ratios) if ratio is None]
     bars = [(text("measured"), noisy, BLUE, ""), (text("picture_exact"), exact, GREY, "/")]
     figure = go.Figure()
@@ -94,21 +101,53 @@ def channel_picture(layer: Layer, least_db: float | None) -> Picture | None:
             heights = [ratio if (ratio := ratios[at]) is not None else ceiling for at in channels]
             marker = {"color": colour, "pattern": {"shape": pattern}}
             figure.add_trace(go.Bar(x=channels, y=heights, name=name, marker=marker))
+    for why in sorted(set(off.values())):  # at the foot of the picture, on an axis of their own
+        of_kind = [at for at in off if off[at] == why]
+        symbol = {"symbol": "x" if why == "broken" else "circle-open", "size": 9, "color": ORANGE}
+        word = text(f"picture_{why}")
+        figure.add_trace(
+            go.Scatter(
+                x=of_kind, y=[FOOT] * len(of_kind), yaxis="y2", mode="markers", name=word, marker=symbol,
+                hovertemplate=f"%{{x}}: {word}<extra></extra>",
+            )
+        )  # fmt: skip
     if least_db is not None:
         figure.add_hline(y=least_db, line={"dash": "dash", "color": ORANGE, "width": 1.5},
                          annotation={"text": text("picture_budget", db=decibels(least_db))})  # fmt: skip
     laid_out(figure, text("picture_channel"), text("picture_sqnr_axis"), barmode="overlay")
+    if off:
+        figure.update_layout(yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
     if known and min(known) < FLOOR:  # what lies below would press the rest flat; the table has it
         figure.update_yaxes(range=[FLOOR, ceiling + EXACT_ABOVE])
-    order = sorted(range(len(ratios)), key=lambda at: (ratios[at] is None, ratios[at] or 0.0))[:MOST_ROWS]
+    order = sorted(range(len(ratios)), key=lambda at: (ratios[at] is None, off.get(at, "z"), ratios[at] or 0.0))
+    worst = next((at for at in order if at not in off), order[0])
     said = text(
         "picture_channels_says", node=layer.node_id, precision=layer.precision, count=len(ratios),
-        worst=order[0], ratio=decibels(ratios[order[0]]), dead=layer.figures.dead_channels,
+        worst=worst, ratio=channel_words(layer, worst), dead=layer.figures.dead_channels,
     )  # fmt: skip
-    rows = tuple((str(at), decibels(ratios[at])) for at in order)
+    if off:
+        counts = Counter(text(f"picture_{why}") for why in sorted(off.values()))
+        of_each = text("list_mark").join(f"{word}{text('colon')}{count}" for word, count in counts.items())
+        said += " " + text("picture_off_scale", counts=of_each)
+    rows = tuple((str(at), channel_words(layer, at)) for at in order[:MOST_ROWS])
     return Picture(
         figure, "measured", said, (text("picture_channel"), text("signal_to_noise")), rows, len(ratios) - len(rows)
     )
+
+
+def off_scale(layer: Layer, channel: int) -> OffScale | None:
+    """Why a channel has no figure that a scale could hold; None where it has one, or no error at all."""
+    if layer.channels_db[channel] != LOWEST_DB:
+        return None
+    if layer.broken_channels is None:  # a report of an older program, which keeps no more than a count
+        return "silent_or_broken" if layer.figures.not_finite else "silent"
+    return "broken" if channel in layer.broken_channels else "silent"
+
+
+def channel_words(layer: Layer, channel: int) -> str:
+    """The figure of a channel, or in a word why it has none."""
+    why = off_scale(layer, channel)
+    return decibels(layer.channels_db[channel]) if why is None else text(f"picture_{why}")
 
 
 def _across(candidate: Mapping[str, Any], timed: bool) -> float:

@@ -19,7 +19,7 @@ from studio.files.workspace import files_of
 from studio.model.graph_policy import SeenWith, policy_for
 from studio.model.model_reading import Reading
 from studio.pictures.pictures_cost import cost_picture
-from studio.pictures.pictures_effect import channel_picture, pareto_picture
+from studio.pictures.pictures_effect import channel_picture, channel_words, pareto_picture
 from studio.pictures.pictures_figure import Picture
 from studio.pictures.pictures_memory import alive_memory, planned_memory
 from studio.pictures.pictures_precision import precision_picture
@@ -101,13 +101,19 @@ def _channels(model: Path, spec: SpecChoice | None, seen: SeenWith | None) -> No
     index = worst.index(asked) if asked in layers else 0
     name = st.selectbox(
         text("picture_layer"), worst, index=index, key=f"picture-layer-{asked}",
-        format_func=lambda each: f"{each} · {_worst(layers[each]):.1f} dB",
+        format_func=lambda each: f"{each} · {_worst_words(layers[each])}",
     )  # fmt: skip
     show(channel_picture(layers[str(name)], _least(seen.policy) if seen is not None else None), "", "channels")
 
 
 def _worst(layer: Layer) -> float:
     return min((ratio for ratio in layer.channels_db if ratio is not None), default=float("inf"))
+
+
+def _worst_words(layer: Layer) -> str:
+    """What is worst of a layer: a channel without a figure, else the least figure."""
+    ratios = [float("inf") if ratio is None else ratio for ratio in layer.channels_db]
+    return channel_words(layer, ratios.index(min(ratios)))
 
 
 def _least(policy: Policy) -> float | None:

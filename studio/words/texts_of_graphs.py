@@ -55,6 +55,7 @@ TEXTS_OF_GRAPHS: dict[str, dict[str, str]] = {
         "less than {bound}."
     },
     "picture_bits": {"en": "bit width"},
+    "picture_broken": {"en": "not finite"},
     "picture_budget": {"en": "budget {db}"},
     "picture_bytes": {"en": "bytes"},
     "picture_bytes_axis": {"en": "bytes moved, predicted"},
@@ -66,7 +67,7 @@ TEXTS_OF_GRAPHS: dict[str, dict[str, str]] = {
         "bundle, or run `meta-infer build` for a development package, into this workspace."
     },
     "picture_channels_says": {
-        "en": "{node} in {precision}, {count} channels. The worst is no. {worst} with {ratio}; dead channels: {dead}."
+        "en": "{node} in {precision}, {count} channels. The worst is no. {worst}: {ratio}; dead channels: {dead}."
     },
     "picture_chosen": {"en": "chosen"},
     "picture_cost": {"en": "Time and bytes"},
@@ -87,6 +88,7 @@ TEXTS_OF_GRAPHS: dict[str, dict[str, str]] = {
     "picture_left_out": {"en": "{count} more are not listed."},
     "picture_memory": {"en": "Memory over time"},
     "picture_node_number": {"en": "node, in order of execution"},
+    "picture_off_scale": {"en": "Off the scale, at the foot: {counts}."},
     "picture_over": {"en": "over the budget"},
     "picture_pareto": {"en": "Candidates"},
     "picture_pareto_none": {
@@ -106,6 +108,8 @@ TEXTS_OF_GRAPHS: dict[str, dict[str, str]] = {
     "picture_precision": {"en": "Precision map"},
     "picture_precision_before": {"en": "Types of the model's tensors; no policy was made for it yet. {counts}."},
     "picture_precision_says": {"en": "What each node computes in, with people's overrides. {counts}."},
+    "picture_silent": {"en": "silent in the model"},
+    "picture_silent_or_broken": {"en": "silent in the model, or not finite"},
     "picture_sqnr_axis": {"en": "signal-to-noise, measured (dB)"},
     "picture_stands": {"en": "stands"},
     "picture_step": {"en": "step of the program"},

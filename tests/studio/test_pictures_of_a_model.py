@@ -1,14 +1,15 @@
+import numpy as np
 import pytest
 from branching import chain
 
 from metainfer_core.cost.estimate import CallCost, Estimate, Interval
 from metainfer_core.graph.summary import GraphSummary
-from metainfer_core.numerics.metrics import OutputEffect
+from metainfer_core.numerics.metrics import OutputEffect, broken_channels, output_effect, sqnr_by_channel
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.library import load
 from metainfer_core.verify.report import Layer, MemoryBlock, MemoryMap
 from studio.pictures.pictures_cost import MOST_BARS, cost_picture
-from studio.pictures.pictures_effect import EXACT_ABOVE, FLOOR, channel_picture, pareto_picture
+from studio.pictures.pictures_effect import EXACT_ABOVE, FLOOR, channel_picture, channel_words, pareto_picture
 from studio.pictures.pictures_figure import different
 from studio.pictures.pictures_memory import alive_memory, planned_memory
 from studio.pictures.pictures_precision import precision_picture
@@ -137,12 +138,42 @@ def test_every_channel_of_a_layer_and_its_worst():
     assert list(zip(noisy.x, noisy.y, strict=True)) == [(0, 30.0), (2, -2.0), (3, 21.5)]
     assert (list(exact.x), list(exact.y)) == ([1], [30.0 + EXACT_ABOVE])
     assert found.rows == (("2", "-2.0 dB"), ("3", "21.5 dB"), ("0", "30.0 dB"), ("1", "exact"))
-    assert "The worst is no. 2 with -2.0 dB; dead channels: 1." in found.sentence
+    assert "The worst is no. 2: -2.0 dB; dead channels: 1." in found.sentence
     assert (found.how, found.figure.layout.yaxis.range) == ("measured", None)
-    lost = channel_picture(layer.__class__.from_plain(layer.plain() | {"channels_db": [30.0, -300.0]}), None)
-    assert lost.figure.layout.yaxis.range == (FLOOR, 30.0 + 2 * EXACT_ABOVE)
-    assert lost.rows[0] == ("1", "-300.0 dB")
+    low = channel_picture(layer.__class__.from_plain(layer.plain() | {"channels_db": [30.0, -90.0]}), None)
+    assert low.figure.layout.yaxis.range == (FLOOR, 30.0 + 2 * EXACT_ABOVE)
+    assert low.rows[0] == ("1", "-90.0 dB")
     assert channel_picture(Layer(node_id="conv", tensor="y", precision="int8", figures=figures), 6.0) is None
+
+
+def test_a_silent_channel_and_a_broken_one_are_said_in_a_word_and_stand_off_the_scale():
+    reference = np.random.default_rng(5).standard_normal((4, 1, 4, 9))
+    reference[:, :, 1] = 0.0
+    actual = reference + 0.01
+    actual[0, 0, 2, 3], actual[:, :, 3] = np.nan, reference[:, :, 3]
+    layer = Layer(
+        node_id="conv",
+        tensor="y",
+        precision="int8",
+        figures=output_effect("y", reference, actual),
+        channels_db=sqnr_by_channel(reference, actual),
+        broken_channels=broken_channels(reference, actual),
+    )
+    assert layer.broken_channels == (2,)
+    found = channel_picture(layer, None)
+    bars, exact, broken, silent = found.figure.data
+    assert (list(bars.x), list(exact.x)) == ([0], [3])
+    assert [(each.name, list(each.x), each.yaxis) for each in (broken, silent)] == [
+        ("not finite", [2], "y2"),
+        ("silent in the model", [1], "y2"),
+    ]
+    assert found.figure.layout.yaxis.range is None  # nothing at -300 dB that would press the rest flat
+    ratio = f"{layer.channels_db[0]:.1f} dB"
+    assert found.rows == (("2", "not finite"), ("1", "silent in the model"), ("0", ratio), ("3", "exact"))
+    assert f"The worst is no. 0: {ratio};" in found.sentence
+    assert found.sentence.endswith("Off the scale, at the foot: not finite: 1; silent in the model: 1.")
+    before = Layer.from_plain({key: value for key, value in layer.plain().items() if key != "broken_channels"})
+    assert [channel_words(before, at) for at in (1, 2)] == ["silent in the model, or not finite"] * 2
 
 
 def test_the_precision_map_has_a_mark_for_every_node():
