@@ -74,7 +74,7 @@ def main() -> None:
             draw_carry(found, review, desk, who)
             draw_bulk(found, review, shown, desk, who)
             _to_sign(found, review, desk, who)
-        draw_queue(rows(shown), desk)
+        draw_queue(rows(shown), found.digest, desk)
         _progress(review.state)
         draw_record(found, review)
     if chosen is None:
