@@ -50,6 +50,9 @@ def main() -> None:
             text("report_package"), lambda: package.read_bytes(), package.name, icon=":material/inventory_2:",
             key="save_package", on_click="ignore",
         )  # fmt: skip
+    with st.expander(text("report_verify"), icon=":material/verified:"):
+        st.markdown(text("report_verify_how"))
+        st.code(validate_command(package), language=None, wrap_lines=True)
     draw("report_body", report=report)
     for number, arena in enumerate(report.memory):
         draw("memory", arena=arena, first=number == 0)
@@ -58,9 +61,6 @@ def main() -> None:
         st.subheader(text("report_layers"))
         st.dataframe([_layer(each) for each in report.accuracy.layers], hide_index=True, height=380, placeholder="–")
     draw("report_foot", report=report)
-    with st.expander(text("report_verify"), icon=":material/verified:"):
-        st.markdown(text("report_verify_how"))
-        st.code(validate_command(package), language=None, wrap_lines=True)
 
 
 @kept_by_file

@@ -64,6 +64,16 @@ def test_links_to_what_comes_next_look_like_buttons_in_both_languages(studio):
             expect(page.get_by_label(text("adapt_mode", speaks))).to_have_value(text("mode_balanced", speaks))
 
 
+def test_how_a_package_is_verified_is_in_sight_beside_the_package(studio):
+    with browser_page(120_000, **SMALL) as page:
+        page.goto(f"{studio.address}/report?package={PACKAGE}")
+        settled(page)
+        verify = page.get_by_text(text("report_verify"))
+        assert bottom(verify) <= 800
+        verify.click()
+        expect(page.get_by_text(f"validate {studio.workspace.resolve() / PACKAGE}")).to_be_visible()
+
+
 def test_tab_leaves_a_table(studio):
     with browser_page(120_000, **SMALL) as page:
         page.goto(f"{studio.address}/report?package={PACKAGE}")
