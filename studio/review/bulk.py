@@ -38,7 +38,7 @@ def draw_bulk(found: Subject, review: Review, shown: Sequence[ActionReview], des
     several = together(shown)
     if low:
         _low(found, low, desk, person)
-    if any(each.id not in low_ids for each in several):
+    if len(several) > 1 and any(each.id not in low_ids for each in several):  # one alone is approved on its card
         _several(found, several, desk, person, own_lines(review.records, person))
     alone = sum(needs_justification(each.action) for each in review.state.unreviewed)
     if alone and several:
@@ -53,9 +53,9 @@ def _low(found: Subject, low: Sequence[ActionReview], desk: Desk, person: str) -
     )  # fmt: skip
     if popover.open:
         with popover:
-            st.caption(text("bulk_hint", count=len(low)))
             above = st.container()  # by keyboard, one does not go through the whole list to approve it
             ticked = draw_list(low, "bulk")
+            above.caption(text("bulk_hint", count=len(ticked)))
             above.button(
                 text("bulk_confirm", count=len(ticked)), type="primary", key="bulk", on_click=write_about_all,
                 args=(found, desk, seen_now(ticked), person), disabled=not ticked,

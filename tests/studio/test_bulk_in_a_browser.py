@@ -71,6 +71,7 @@ def test_fault_04_what_is_ticked_is_approved_and_nothing_that_is_hidden_or_untic
         for count, name in ((5, "layers.4/"), (4, "layers.41/"), (3, "layers.43/")):
             boxes.filter(has_text=name).click()
             expect(page.get_by_role("button", name=text("bulk_confirm", count=count))).to_be_visible()
+            expect(page.get_by_text(text("bulk_hint", count=count))).to_be_visible()  # the line over it says the same
             settled(page)
         page.get_by_role("button", name=text("bulk_confirm", count=3)).click()
         expect(page.get_by_text(text("bulk_done", count=3))).to_be_visible()

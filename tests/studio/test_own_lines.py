@@ -1,7 +1,7 @@
 """The three lines of one's last approval, offered for the next: own words only, and written by nobody else."""
 
 from fitted import PATH
-from test_review import LINES, open_popover, review, send, someone_else, words  # noqa: F401
+from test_review import LINES, open_popover, queue, review, send, someone_else, words  # noqa: F401
 
 from metainfer_core.bundle.statement import Justification
 from review_store.review.decide import undo_last
@@ -89,3 +89,11 @@ def test_several_are_justified_as_last_time(review, tmp_path):  # noqa: F811
     page.button(key="several_again").click().run()
     assert {name: page.text_area(key=f"several_{name}").value for name in LINES} == LINES
     assert words(page)["fuse@add"] == "pending"
+
+
+def test_one_alone_of_medium_risk_is_not_offered_as_several(review):  # noqa: F811
+    page = review()
+    assert text("several_open", count=8) in [each.proto.popover.label for each in page.get("popover")]
+    page.get("pills")[0].set_value(["medium"]).run()
+    assert [row["id"] for row in queue(page)["rows"]] == ["fuse@add"]
+    assert text("several_open", count=1) not in [each.proto.popover.label for each in page.get("popover")]
