@@ -37,6 +37,7 @@ STYLE = """<style>
   border: 1px solid light-dark(#c3ccd4, #435261); border-radius: 6px; padding: .3rem .75rem; }
 :is(.st-key-stations, .st-key-ways_in) [data-testid="stPageLink-NavLink"] {
   border: 0 !important; padding: .1rem .5rem; }
+.st-key-ways_in [data-testid="stPageLink-NavLink"] * { white-space: normal !important; } /* a column is narrow */
 [class*="st-key-next_"] [data-testid="stPageLink-NavLink"] {
   background: light-dark(#0b63a8, #2a77b8) !important; border-color: transparent !important; padding: .4rem .8rem; }
 [class*="st-key-next_"] [data-testid="stPageLink-NavLink"]:hover {

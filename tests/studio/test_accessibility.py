@@ -117,3 +117,12 @@ def test_a_fault_is_found(empty):
         page.evaluate("""() => document.querySelector('.mi').insertAdjacentHTML('beforeend',
             '<img src="data:,"><p style="color:#bbb;background:#fff">pale</p>')""")
         assert {each.split(":")[0] for each in faults(page)} >= {"image-alt", "color-contrast"}
+
+
+def test_each_way_in_is_read_whole_on_a_narrow_screen(empty):
+    with browser_page(120_000, viewport={"width": 1280, "height": 800}) as page:
+        page.goto(empty.address)
+        settled(page)
+        links = page.locator('.st-key-ways_in [data-testid="stPageLink-NavLink"] p')
+        expect(links).to_have_count(3)
+        assert links.evaluate_all("all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length") == 0

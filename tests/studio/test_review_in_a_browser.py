@@ -187,6 +187,23 @@ def test_feature_04_keys_move_and_help_shows_them(studio, page):
     expect(page.get_by_placeholder(text("review_search_hint"))).to_be_focused()
 
 
+def test_the_name_of_a_parameter_is_not_broken_by_a_long_value(studio, page):
+    page.goto(f"{studio.address}/review?policy={PATH}&action=quantize%40conv_2")
+    table = page.locator(".mi table.params, .mi table").filter(has_text=text("card_proposed")).last
+    expect(table).to_contain_text("symmetric")
+    settled(page)
+    lines = table.evaluate(
+        """table => {
+            table.rows[1].cells[1].textContent = 'block/conv;'.repeat(60);
+            const name = [...table.rows].map(row => row.cells[0]).find(cell => cell.textContent === 'symmetric');
+            const range = document.createRange();
+            range.selectNodeContents(name);
+            return range.getClientRects().length;
+        }"""
+    )
+    assert lines == 1
+
+
 def test_the_head_of_the_next_card_is_in_view_from_wherever_one_reads(studio, page):
     page.locator(".queue .row").first.click()
     settled(page)
