@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import streamlit as st
 
@@ -75,7 +75,7 @@ def main() -> None:
             draw_bulk(found, review, shown, desk, who)
             _to_sign(found, review, desk, who)
         draw_queue(rows(shown), found.digest, desk)
-        _progress(review.state)
+        _progress(review.state, {each.id for each in shown})
         draw_record(found, review)
     if chosen is None:
         desk.drawn = found.digest
@@ -160,8 +160,8 @@ def _chips(review: Review, who: str) -> Chosen:
     return Chosen(risks or (), words or (), kinds, search or "", wanted)
 
 
-def _progress(state: ReviewState) -> None:
-    """How far the review is, by risk, and what still blocks signing."""
+def _progress(state: ReviewState, shown: Collection[str]) -> None:
+    """How far the review is, by risk, and what still blocks signing; how much of that the filters hide."""
     lines = []
     for level in RISKS:
         of_level = [each for each in state.actions if risk_level(each.action) == level]
@@ -169,7 +169,8 @@ def _progress(state: ReviewState) -> None:
             done = sum(each.word == "approved" for each in of_level)
             lines.append((level, done, len(of_level), round(100 * done / len(of_level))))
     blocking = len(state.unreviewed)
-    draw("review_progress", lines=lines, blocking=blocking)
+    hidden = sum(each.id not in shown for each in state.unreviewed)
+    draw("review_progress", lines=lines, blocking=blocking, hidden=hidden)
 
 
 def _to_sign(found: Subject, review: Review, desk: Desk, who: str) -> None:

@@ -27,10 +27,11 @@ from studio.manuals.spec_library import (
 from studio.model.chip_drawing import chip_drawing
 from studio.model.picture import draw_picture
 from studio.pages.crops import crop_of, source_is_purged
+from studio.server.frame import is_page
 from studio.session.choices import remember, say_if_lost
 from studio.words.action_words import kind_words
 from studio.words.core_words import core_term, core_words
-from studio.words.markup import draw, draw_style
+from studio.words.markup import draw, draw_style, next_step
 from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
@@ -120,6 +121,10 @@ def _one(found: Shelved, known: tuple[Shelved, ...]) -> None:
         f"{text('spec_people')}{text('colon')}{', '.join(by) or '–'}",
     ]
     st.caption(plain_words(" · ".join(parts)))
+    if is_page("adapt"):
+        with next_step():
+            there = {"spec": found.reference}
+            st.page_link("pages/adapt.py", label=text("saved_adapt"), icon=":material/tune:", query_params=there)
     if is_stale(spec, today):
         st.warning(text("spec_stale" if age is not None else "spec_never_checked"), icon=":material/history:")
     count = number["error"] + number["warning"]

@@ -222,5 +222,6 @@ def _warnings(prepared: Prepared, policy: Policy, samples: Samples) -> tuple[str
     """What was assumed, what the policy warned of when it was chosen, and what this report was measured on."""
     warnings = [*prepared.report.assumptions, *policy.warnings]
     if samples.is_random:
-        warnings.append("Errors were measured on random inputs and say little about real ones. Give --eval.")
+        said = "Errors were measured on random inputs and say little about real ones. Give data to try it on (--eval)."
+        warnings.append(said)
     return tuple(dict.fromkeys(warnings))

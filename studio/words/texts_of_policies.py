@@ -221,6 +221,7 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
         "it as it stands now, and decide again if you still mean it."
     },
     "progress_blocking": {"en": "{count} {count:action still blocks|actions still block} signing."},
+    "progress_hidden": {"en": "{count} of them {count:is|are} hidden by the filters."},
     "progress_approved": {
         "en": "Every action is approved. Its model or spec is not here to see whether it can be built."
     },

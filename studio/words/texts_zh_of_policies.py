@@ -182,6 +182,7 @@ TEXTS_ZH_OF_POLICIES: dict[str, str] = {
     "refused_elsewhere": "未写入：{action}。查看原因",
     "policy_renewed": "您查看之后，策略已重新生成。您的内容没有写入，文字已保留。请按现状查看；若仍坚持，请重新决定。",
     "progress_blocking": "还有 {count} 个动作阻碍签名。",
+    "progress_hidden": "其中 {count} 个被筛选条件隐藏。",
     "progress_approved": "全部动作均已批准。其模型或规格不在此处，无法检查能否构建。",
     "progress_done": "全部动作均已批准，且可以构建。下一步：签名。",
     "progress_of_risk": "{level}风险：{total} 个中已批准 {done} 个",

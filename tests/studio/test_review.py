@@ -150,6 +150,7 @@ def test_chips_and_search_choose(review):
     page = review()
     page.get("pills")[0].set_value(["high", "medium"]).run()
     assert list(words(page)) == ["fuse@conv_1", "fuse@add"]
+    assert text("progress_hidden", count=7) in html(page)
     page.text_input(key="q").set_value("RELU_2").run()
     assert list(words(page)) == ["fuse@add"]
     page.text_input(key="q").set_value("no such thing").run()

@@ -57,6 +57,12 @@ def test_how_long_ago_a_spec_was_checked_is_said_in_the_right_number(tmp_path, m
     assert [said["1.0.1"], said["1.0.2"]] == ["1 day ago", "2 days ago"]
 
 
+def test_a_spec_leads_on_to_fitting_a_model_to_it(tmp_path, monkeypatch):
+    with_specs(tmp_path, spec())
+    page = screen("specs", tmp_path, monkeypatch, spec="specs/tarn_v1.0.0.yaml")
+    assert text("saved_adapt") in [each.proto.label for each in page.get("page_link")]
+
+
 def with_policy(workspace, made_for):
     why = (Reason(claim="It fits.", spec_field="memories.sram.size_bytes", spec_value="256 KiB"),)
     policy = Policy(
