@@ -29,7 +29,7 @@ _START = words(
 _BASE = words(r"\bbase\b|基地?址")
 _END = words(r"\b(?:end(?:ing)?|last|top|high(?:er)?|upper|stop|to)\b|结束|终止|末")
 _OFFSET = words(r"\boffset\b|偏移|\bregister\b(?! base)|寄存器(?!.*基)|\breset (?:value|state)\b|复位值")
-_RESET = words(r"(?:default|reset)(?: values?)?|默认值|复位值?")
+_RESET = words(r"(?:(?:default|reset|initial)(?: values?)?|initial state|默认值|复位值?|初始值?)(?:\s?\*\d?)*")
 """The header of what a register holds at first: its row tells of a register, at whatever address, not of a block."""
 _NAMES = (
     words(r"^(?:instance|block(?: name)?|module(?: name)?|ip(?: name)?|region(?: name)?|实例|模块(?:名称?)?)\b"),
@@ -73,6 +73,8 @@ _VECTOR_NAMES = (
     words(r"\b(?:exception|interrupt|event|source|trap|type)\b"),
     words(r"\bdescription\b|说明|描述|function"),
 )
+_A_REGISTER = words(r"\bregisters?(?: \d+)?$|寄存器\d*$")
+"""Names what tells of an exception, not an exception."""
 _NUMBER_HEADER = words(
     r"^(?:IRQ|interrupt|int\.?|vector|exception|INTID|interrupts?)?\s*(?:#|no\.?|num(?:bers?)?\.?|id|index|号|线号)$|^IRQ$"
     r"|^(?:\w+ )?(?:IRQ|interrupt|vector) (?:number|id|no\.?|line|#)|中断号"
@@ -213,7 +215,7 @@ def _vector(tagged: Tagged, cells: Sequence[Cell]) -> Iterator[Found]:
             continue
         one = re.fullmatch(rf"\s*({ADDRESS}|[\dA-F]{{2,4}}H)\s*", tagged.statement.cell_text(cell))
         name = _name(tagged, cells, cell, _VECTOR_NAMES)
-        if one and name and not _RESERVED.search(name):
+        if one and name and not _RESERVED.search(name) and not _A_REGISTER.search(name):
             place = cell.start + one.start(1), cell.start + one.end(1)
             at = address(number(one[1]))
             yield Found("interrupts.vector", *place, at, instance=name[:60], sureness=0.85)

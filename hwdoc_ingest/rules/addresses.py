@@ -69,6 +69,16 @@ _SIZED_AT = re.compile(
 _VECTOR = re.compile(r"^(?P<name>[A-Z][A-Z0-9 .]{1,12}?)\s*\|?\s*(?P<at>[\dA-F]{2,4}H)\b")
 _SIZE = re.compile(r"\(?(\d[\d.,]*)\s?(?:[kMG](?:i?B|[ -]?bytes?|bits?)?|bytes?|B)\)?", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
+_TELLS_ADDRESS = re.compile(
+    r"address|memory|\bmap\b|\bregions?\b|\bspaces?\b|\bbase\b|\bstart|\bbegin|\bfrom\b|地址|区域|起始|空间",
+    re.IGNORECASE,
+)
+_NO_ADDRESS = re.compile(
+    r"precision|floating[- ]?point|\bformats?\b|\bencod|\bopcodes?\b|\bcodes?\b|\bpatterns?\b|\bmasks?\b|\bvalues?\b"
+    r"|\bdata types?\b|浮点|编码|格式|操作码|数值",
+    re.IGNORECASE,
+)
+"""The header or caption of bits that are no address: `Single precision`."""
 _SHORT = re.compile(r"\w \(([A-Z][A-Z\d_]{1,24}[a-z]?\d*)\)\s*$")
 """A register's short name after its long one: `Channel Interrupts (INTR)`."""
 _NAME_HEADER = re.compile(
@@ -132,6 +142,8 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         or not name
         or len(name) > 70
         or _RESERVED.search(name)
+        or start % 4
+        or _holds_numbers(tagged)
         or re.search(r"\balias", tagged.path_text, re.IGNORECASE)
         or (not tagged.statement.is_row and (len(_HEX.findall(tagged.text)) > 3 or _PROSE.search(name)))
     ):
@@ -148,6 +160,13 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
             yield Found("memory.region.size_bytes", at, match.end("end"), size, instance=label, sureness=0.75)
     else:
         yield Found("mmio.base", at, stop, address(start), instance=label, sureness=0.85)
+
+
+def _holds_numbers(tagged: Tagged) -> bool:
+    """Whether a row is of a table of numbers, by its headers and captions, rather than of addresses."""
+    headers = " ".join(cell.header for cell in tagged.statement.cells)
+    told = f"{headers} {' '.join(tagged.statement.path[-2:])}"
+    return tagged.statement.is_row and bool(_NO_ADDRESS.search(told)) and not _TELLS_ADDRESS.search(told)
 
 
 def _block_name(tagged: Tagged, match: re.Match[str]) -> str:

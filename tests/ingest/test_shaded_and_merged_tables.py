@@ -272,6 +272,41 @@ def test_a_register_at_its_full_address_is_no_block(last, blocks):
     assert {c.instance for c in found if c.field == "mmio.base"} == blocks
 
 
+@pytest.mark.parametrize(
+    ("names", "held", "entered"),
+    [
+        (("Trap cause register", "Event register"), "Reset", set()),
+        (("Trap cause register", "Event register"), "Initial Value*1", set()),
+        (("Trap cause register", "Event register"), "Priority", set()),
+        (("Illegal instruction", "Data error"), "Initial Value", set()),
+        (("Illegal instruction", "Data error"), "Priority", {"Illegal instruction", "Data error"}),
+    ],
+)
+def test_a_register_about_exceptions_is_no_vector(names, held, entered):
+    rows = [["Name", held, "Address"], [names[0], "1", "0xFF000120"], [names[1], "2", "0xFF000124"]]
+    found = read("Table 5. Exceptions", (140, 90, 100), rows)
+    assert {c.instance for c in found if c.field == "interrupts.vector"} == entered
+
+
+@pytest.mark.parametrize(
+    ("title", "headers", "blocks"),
+    [
+        ("Table 6. Ranges of numbers", ("Type", "Single precision", "Double precision"), set()),
+        ("Table 6. Instructions", ("Type", "Opcode", "Mask"), set()),
+        ("Table 6. Memory map", ("Type", "From", "To"), {"Positive large", "Negative large"}),
+        ("Table 6. Address encoding", ("Type", "From", "To"), {"Positive large", "Negative large"}),
+    ],
+)
+def test_bits_of_numbers_are_no_addresses(title, headers, blocks):
+    rows = [
+        list(headers),
+        ["Positive large", "0x7F800000", "0x7FF00000"],
+        ["Negative large", "0xA0800000", "0xFFF00000"],
+    ]
+    found = read(title, (120, 110, 110), rows)
+    assert {c.instance for c in found if c.field == "mmio.base"} == blocks
+
+
 def test_a_module_of_memory_is_not_the_chips():
     sheet = Sheet()
     sheet.words(30, 45, "32 MB DRAM SIMM module")
