@@ -24,6 +24,12 @@ def bus_name(tagged: Tagged, start: int, end: int) -> str | None:
     return before[-1].group() if before else after.group() if after else None
 
 
+def _inside(tagged: Tagged, _start: int, end: int) -> str | None:
+    """Which bus a lone `internal data bus` is: the one inside the core, not the chip's."""
+    beside = re.match(r"[- ]*(?:bits?[- ]*)?(internal(?: \w+)? bus)\b", tagged.text[end:], re.IGNORECASE)
+    return beside[1] if beside else None
+
+
 RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "bus.width_bits",
@@ -35,6 +41,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=2,
         sureness=0.72,
         after=False,
+        instance=_inside,
         not_beside=words(r"\0[- ](?:\w+ )?address\b(?!/data)"),
         forbids=words(r"(?<!A)DDR|DRAM|eMMC|SD|peripheral|DMA|APB|wide data types|inline ECC"),
         forbids_path=words(r"DDR|DRAM|external memory|DMA"),

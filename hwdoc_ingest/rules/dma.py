@@ -15,7 +15,11 @@ _OTHER = words(
     r"(?<!A)DDR|audio|I2S|video|ADC|MIPI|ISP|\bLCD|interrupt controller|S/?PDIF|UART|\bSPI|PWM|timer|\bDAC|camera"
     r"|stereo|ethernet"
 )
-
+_OF_INTERFACE = words(
+    r"\b[EGX]?MACs?\b|\bethernet\b|\bUSB|\bSD/?(?:IO|MMC|HCI?)?\b|\bSMHC\b|\be?MMC\b|\bUFS\b|\bPCI(?:e|-X)?\b|\bSATA\b"
+    r"|\bNAND\b|\bcrypto|以太网"
+)
+"""The heading of an interface that has a DMA of its own, which is not the chip's DMA controller."""
 _NO_ALIGNMENT = words(
     r"\bpage|\bcross|\bwrap|\bun-?aligned (?:access|transfers?) (?:is|are) supported|not aligned|misaligned"
 )
@@ -108,6 +112,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=1,
         after=False,
         instance=instances.controller,
+        forbids_path=words(r"\bevents? (?:units?|controllers?|generators?|routers?)\b"),
         forbids=words(r"outstanding|in flight|pending|\(requests\)|\bper (?:stream|channel)\b"),
         sureness=0.87,
     ),
@@ -205,6 +210,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|\bdescriptors? (?:can |may )?(?:moves?|describes?|transfers?|covers?)"
         ),
         context=_DMA,
+        forbids_path=_OF_INTERFACE,
         low=16,
         high=1 << 34,
         gap_words=4,

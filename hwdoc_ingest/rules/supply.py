@@ -196,7 +196,10 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=6,
         instance=instances.mode,
         sureness=0.78,
-        forbids=words(r"leakage|input current|output current|sink|source current|drive|cumulative|clamp|delivered"),
+        forbids=words(
+            r"leakage|input current|output current|sink|source current|drive|cumulative|clamp|delivered"
+            r"|\b(?:each|every|per|any|one|a single) (?:[\w/-]+ )?(?:I/?Os?|GPIOs?|pins?|pads?|balls?)\b"
+        ),
     ),
 )
 

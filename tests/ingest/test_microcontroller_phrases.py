@@ -110,6 +110,17 @@ SAID = [
         "Operating temperature range",
         one("thermal.ambient_c", between(-40, 105), "G-version"),
     ),
+    # What is each pin's, an interface's, an event's or inside the core
+    ("The largest current consumption is 120 mA", "Power", one("power.current_a", 0.12)),
+    ("The largest current consumption of each I/O pin is 8 mA", "Power", set()),
+    ("The largest current consumption per GPIO is 8 mA", "Power", set()),
+    ("Each descriptor can transfer up to 8 KB of data", "MDMA", one("dma.max_transfer_bytes", up_to(8 * KB), "MDMA")),
+    ("DMA with descriptors: each descriptor can transfer up to 8 KB of data", "GMAC", set()),
+    ("DMA with descriptors: each descriptor can transfer up to 8 KB of data", "USB 2.0 OTG", set()),
+    ("12 DMA events", "MDMA", one("dma.requests", 12, "MDMA")),
+    ("12 DMA events", "Event controller", set()),
+    ("16-bit internal data bus", "", one("bus.width_bits", 16, "internal data bus")),
+    ("16-bit data bus", "", one("bus.width_bits", 16)),
     # A supply said twice; pins that bear more are another matter
     (
         "CPU operating voltage range of 2.7 V to 3.3 V (3.0 V ± 10 %) with 5 V tolerant I/O pads.",
