@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -13,7 +14,7 @@ from metainfer_core.cost.estimate import CallCost, Estimate
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
 from studio.files.policies import SpecChoice
-from studio.files.workspace import Kind, folder_for, workspace_folder
+from studio.files.workspace import Kind, files_of, folder_for, workspace_folder
 from studio.graph.graph_tab import draw_graph_tab
 from studio.manuals.uploads import UPLOAD_LIMIT_MEGABYTES, keep_upload
 from studio.model.graph_drawing import readers_of
@@ -91,7 +92,8 @@ def main() -> None:
 
 
 def _upload() -> None:
-    with st.popover(text("model_bring"), icon=":material/upload:", width="stretch"):
+    chief: Literal["primary", "secondary"] = "secondary" if files_of("model") else "primary"
+    with st.popover(text("model_bring"), type=chief, icon=":material/upload:", width="stretch"):
         given = given_files(text("model_upload"), "models", UPLOAD_LIMIT_MEGABYTES, list(FOLDERS), many=True)
         for file in given:
             kind = FOLDERS.get(file.name.rpartition(".")[2].lower())

@@ -79,7 +79,10 @@ class Queue {
     else if (this.waiting && !this.waiting.opens && data.acknowledged >= this.waiting.number)
       this.stopWaiting(); // no form opens: what was wrong is said instead
     this.told.focus = data.focus.number;
-    if (data.written > (this.told.written ?? data.written)) this.showHead();
+    if (data.written > (this.told.written ?? data.written)) {
+      this.showHead();
+      this.takeCursor();
+    }
     this.told.written = data.written;
     this.writeHelp(data.texts);
   }
@@ -140,6 +143,12 @@ class Queue {
   showHead() {
     this.inView.leave();
     showHead();
+  }
+
+  // Once the form that had the cursor is gone: else it would be nowhere, and the next Tab at the top of the page.
+  takeCursor(looks = GONE_LOOKS) {
+    if (document.activeElement === document.body) this.list.focus({ preventScroll: true });
+    else if (looks && this.root.isConnected) setTimeout(() => this.takeCursor(looks - 1), LOOK_MS);
   }
 
   showPlace() {

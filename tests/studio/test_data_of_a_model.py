@@ -66,6 +66,16 @@ def test_a_model_that_nobody_has_looked_at_is_read_where_its_data_is_asked_for(t
     assert offered(page, "calibration_data") == ("calibration.npz", ["calibration.npz"], text("adapt_no_data"))
 
 
+def test_bringing_a_model_in_is_the_chief_button_until_there_is_one(tmp_path, monkeypatch):
+    def kind():
+        (bring,) = screen("model", tmp_path, monkeypatch).get("popover")
+        return bring.proto.popover.type
+
+    assert kind() == "primary"
+    finished(tmp_path)
+    assert kind() == "secondary"
+
+
 def test_a_model_without_data_is_compiled_on_random_inputs(work, monkeypatch):
     (work / "calibration.npz").unlink()
     page = screen("sign", work, monkeypatch, policy=PATH)

@@ -98,7 +98,7 @@ def test_a_review_by_keyboard_alone(studio, page):
     press(page, text("form_approve"))
     expect(page.locator(f'.queue .row[data-id="{dangerous}"] .shape.approved')).to_be_visible()
 
-    to_the_queue(page)
+    expect(page.locator(".queue .list")).to_be_focused()  # what had the cursor is gone
     page.keyboard.press("j")
     sent_back = selected(page)
     page.keyboard.press("r")
