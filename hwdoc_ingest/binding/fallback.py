@@ -32,6 +32,7 @@ ADDRESS = re.compile(r"0x[\dA-Fa-f]{4}|H'[\dA-Fa-f]{4}|[\dA-Fa-f]{4}_[\dA-Fa-f]{
 """What a row of a memory map holds: its sizes are those of address windows."""
 BROKEN_OFF = re.compile(r"(?:which|that|whose|where|and|or|of|than)\b")
 """How a piece of a sentence begins whose subject was lost."""
+_CONTENTS = re.compile(r"(?:table of )?contents|目录|目次", re.IGNORECASE)
 EACH = re.compile(r"\s*each\b", re.IGNORECASE)
 """After the size of one of several banks."""
 AT_MOST = re.compile(r"\b(?:up to|max(?:imum)?\.?(?: of)?|at most|as much as)\s*$", re.IGNORECASE)
@@ -123,6 +124,7 @@ def read_left_over(tagged: Tagged, bound: Sequence[Found]) -> Iterator[Found]:
         if (
             taken
             or of_whole
+            or _numbers_a_page(tagged, amount)
             or is_condition(tagged, amount)
             or NEGATED.search(clause(tagged.text, amount.start, amount.end))
         ):
@@ -134,6 +136,12 @@ def read_left_over(tagged: Tagged, bound: Sequence[Found]) -> Iterator[Found]:
         fields = {entry.field for cost, _, entry in options if cost <= options[0][0] + 0.5}
         if len(fields) == 1 and not UNKNOWN.search(tagged.text):
             yield from _found(tagged, amount, options[0][2])
+
+
+def _numbers_a_page(tagged: Tagged, amount: Amount) -> bool:
+    """Whether a number ends a line of a table of contents."""
+    ends = amount.dimension == "count" and not tagged.text[amount.end :].strip()
+    return ends and any(_CONTENTS.fullmatch(part.strip()) for part in tagged.statement.path)
 
 
 def _costs(tagged: Tagged, amount: Amount, entry: Entry) -> Iterator[float]:

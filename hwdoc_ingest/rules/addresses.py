@@ -38,6 +38,18 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 """A range of addresses inside a sentence has no name of its own."""
+_GOES_ON = re.compile(
+    r"\b(?:is|are|was|will|can|may|must|shall|should|causes?|starts?|begins?|comprises?|(?:in|when|if|for) \w+ mode)\b",
+    re.IGNORECASE,
+)
+"""Behind a range: a sentence about it, whose words before the range are no name."""
+_OF_ROW = re.compile(
+    r"(?:(?:base|start|physical|virtual|memory|mapped) )?(?:address(?:es)?|ranges?|areas?|locations?|space)"
+    r"(?: ranges?)?"
+    r"|地址(?:范围|空间)?",
+    re.IGNORECASE,
+)
+"""What a row says of a thing, not the thing's name: `Addresses`."""
 _BEGINS = re.compile(
     rf"\b(?:execut\w+|boot\w*|(?:processor|core|CPU)) (?:always )?(?:starts?|begins?)(?: \w+){{0,3}}? (?:at|from)"
     rf"(?: the)?(?: address)? (?P<at>{HEX})(?=[^.;]*\breset\b)",
@@ -145,7 +157,15 @@ def _map_row(tagged: Tagged) -> Iterator[Found]:
         or start % 4
         or _holds_numbers(tagged)
         or re.search(r"\balias", tagged.path_text, re.IGNORECASE)
-        or (not tagged.statement.is_row and (len(_HEX.findall(tagged.text)) > 3 or _PROSE.search(name)))
+        or _OF_ROW.fullmatch(name)
+        or (
+            not tagged.statement.is_row
+            and (
+                len(_HEX.findall(tagged.text)) > 3
+                or _PROSE.search(name)
+                or (match["name"] and _GOES_ON.search(match["after"]))
+            )
+        )
     ):
         return
     label = re.sub(r"\s*\((?=[^()]*\d\s?[kKMG]i?B|[^()]*[:,]).*\)\s*$", "", name.split("|")[0]).strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 
 DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
 _NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
@@ -42,6 +42,8 @@ _CLOCK_AND_RATE = re.compile(
     re.IGNORECASE,
 )
 """`DDR3: 400-MHz clock (800-MHz data rate)`."""
+_STATIC = words(r"\bSRAMs?\b|\bcache\b")
+"""A memory beside the chip that is no DRAM."""
 _SPEED = re.compile(r"\bspeeds? (?:of )?(?:up to )?(\d{3,5}) ?(?:Mbps|Mb/s|MT/s|Mbit/s)(?! ?/)", re.IGNORECASE)
 """`supporting speeds up to 1600 Mbps`, of a memory's lines."""
 _CLOCKED = re.compile(
@@ -442,6 +444,8 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
             sureness=0.75,
         )
     for pair in _CLOCK_AND_RATE.finditer(text):
+        if _STATIC.search(clause(text, *pair.span())):
+            continue
         before = re.search(r"((?:LP|m)?DDR\d?\w*)\W{0,3}$", text[: pair.start()], re.IGNORECASE)
         kind = before[1] if before else None
         clock = float(pair["clock"]) * 1e6

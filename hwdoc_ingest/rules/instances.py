@@ -11,7 +11,7 @@ CORE = re.compile(
     r"\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b|\bA\d{2}(?=\s*:| cores?\b| complex)"
-    r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+|\bNeoverse[- ]\w+|"
+    r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+(?:-\w+)?|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
     re.IGNORECASE,
 )

@@ -49,7 +49,7 @@ _GPU = words(r"\bGPU\b|graphics|Mali|PowerVR|Adreno")
 _NPU = words(r"\bNPU\b|\bKPU\b|\bBPU\b|\bTPU\b|\bneural")
 _NO_CORE = words(
     r"oscillator|crystal|clock (?:gener|manag|source)|\bPLL|peripheral|memory|bus\b|interface|timer|USB|radio|RF\b"
-    r"|\bcaches?\b|debug|reset"
+    r"|\bcaches?\b|debug|reset|\bPWMs?\b|\bADCs?\b|\bSPI\b|\bI2[CS]\b|\bU?S?ART\b|\boutput (?:frequency|clock)"
 )
 
 

@@ -112,6 +112,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=4096,
         gap_words=1,
         sureness=0.8,
+        forbids=words(r"vector table|table of vectors|interrupt|exception|\btraps?\b"),
     ),
     QuantityRule(
         "cpu.issue_width",
@@ -149,6 +150,7 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=0,
         after=False,
         sureness=0.75,
+        instance=instances.core,
         not_beside=words(r"\beach (?:contain|hold|ha|comprise)\w* \0"),
         forbids=words(r"global|local|control|status|floating|special"),
     ),
@@ -368,7 +370,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
     several = _REGISTERS.search(text)
     if several:
         number = next(part for part in several.groups() if part)
-        yield Found("cpu.registers", *several.span(), float(number), sureness=0.75)
+        holder = instances.core(tagged, *several.span())
+        yield Found("cpu.registers", *several.span(), float(number), instance=holder, sureness=0.75)
     both = _MULTIPLY_AND_DIVIDE.search(text)
     if both:
         yield Found("latency.multiplier_cycles", *both.span(1), float(both[1]), sureness=0.78)

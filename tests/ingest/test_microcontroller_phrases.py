@@ -121,6 +121,23 @@ SAID = [
     ("12 DMA events", "Event controller", set()),
     ("16-bit internal data bus", "", one("bus.width_bits", 16, "internal data bus")),
     ("16-bit data bus", "", one("bus.width_bits", 16)),
+    ("Speed: 0 to 24 MHz", "Features", one("cpu.clock_hz", up_to(24e6))),
+    ("Output frequency: 0 to 24 MHz", "Features", set()),
+    ("Speed: 0 to 24 MHz", "Eight PWM channels", set()),
+    ("Sixteen 32-bit general-purpose registers", "Features", one("cpu.registers", 16)),
+    ("Sixteen 32-bit general-purpose registers", "ULP-RISC-V features", one("cpu.registers", 16, "ULP-RISC-V")),
+    ("The core has 256-bit vectors", "CPU", one("cpu.vector_width_bits", 256)),
+    ("The vector table holds 32-bit vectors", "CPU", set()),
+    ("GPIO 108", "Features", one("gpio.count", 108)),
+    ("GPIO 108", "Table of Contents", set()),
+    (
+        "166-MHz (333-MHz data rate) memory",
+        "",
+        one("memory.dram.clock_hz", 166e6) | one("memory.dram.data_rate_mtps", 333),
+    ),
+    ("166-MHz (333-MHz data rate) burst SRAMs", "", set()),
+    ("DMA controller 0x4000_1000 to 0x4000_1FFF", "", one("mmio.base", "0x40001000", "DMA controller")),
+    ("Note: Access to area 0x4000_1000 to 0x4000_1FFF in user mode will cause an error.", "", set()),
     # A supply said twice; pins that bear more are another matter
     (
         "CPU operating voltage range of 2.7 V to 3.3 V (3.0 V ± 10 %) with 5 V tolerant I/O pads.",

@@ -307,6 +307,20 @@ def test_bits_of_numbers_are_no_addresses(title, headers, blocks):
     assert {c.instance for c in found if c.field == "mmio.base"} == blocks
 
 
+@pytest.mark.parametrize(
+    ("name", "blocks"), [("Store buffer", {"Store buffer"}), ("Address", set()), ("Addresses", set())]
+)
+def test_what_a_row_says_of_a_thing_is_not_its_name(name, blocks):
+    rows = [
+        ["Item", "Store queues"],
+        ["Capacity", "64 bytes"],
+        [name, "0xE0000000 to 0xE3FFFFFF"],
+        ["Access", "Write only"],
+    ]
+    found = read("Table 4. Caches", (120, 200), rows)
+    assert {c.instance for c in found if c.field == "mmio.base"} == blocks
+
+
 def test_a_module_of_memory_is_not_the_chips():
     sheet = Sheet()
     sheet.words(30, 45, "32 MB DRAM SIMM module")
