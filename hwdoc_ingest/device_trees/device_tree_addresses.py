@@ -10,6 +10,7 @@ from hwdoc_ingest.device_trees.device_tree_nodes import Cell, DeviceTree, Node
 
 _GIC_KINDS = {"GIC_SPI": ("SPI", 32), "0": ("SPI", 32), "GIC_PPI": ("PPI", 16), "1": ("PPI", 16)}
 MAX_INTERRUPT_CELLS = 8
+_NO_BUSES = ("cpus", "reserved-memory", "aliases", "chosen", "partitions")
 
 
 @dataclass(frozen=True)
@@ -50,34 +51,46 @@ def regions(node: Node) -> tuple[Region, ...]:
     for index in range(0, len(found.cells), width):
         base = _joined(found.cells[index : index + address_cells])
         size = _joined(found.cells[index + address_cells : index + width]) if size_cells else None
-        translated = None if base is None else _translated(base, node.parent)
-        bus = _foreign_bus(node) if size_cells else ""
-        if bus and base is not None:
-            entries.append(Region(base, size, found.cells[index], bus))
-        elif translated is not None:
-            entries.append(Region(translated, size, found.cells[index]))
+        seen = None if base is None else _translated(base, node.parent)
+        if seen is not None and (not seen[1] or size_cells):
+            entries.append(Region(seen[0], size, found.cells[index], seen[1]))
     return tuple(entries)
 
 
-def _foreign_bus(node: Node) -> str:
-    """The bus that a node extends when that bus stands in another file."""
-    bus = node.parent
-    return bus.name if bus is not None and bus.name.startswith("&") and "ranges" not in bus.properties else ""
+def _stands_elsewhere(bus: Node) -> bool:
+    """Whether this file only adds to a bus that another file describes.
+
+    Such a bus is named by its label, or by its path without all that makes a node a bus.
+    """
+    if "ranges" in bus.properties:
+        return False
+    described = any(name in bus.properties for name in ("compatible", "#address-cells", "#size-cells"))
+    return bus.name.startswith("&") or not (described or bus.name in _NO_BUSES)
 
 
 def _widths_of_reg(node: Node, parent: Node, cells: tuple[Cell, ...]) -> tuple[int, int]:
     """Cells of an address and of a size; where another file says it, those that make the address the node's own."""
+    own = None if "#address-cells" in parent.properties else _own_widths(node, cells)
+    return own or _widths(parent)
+
+
+def _own_widths(node: Node, cells: tuple[Cell, ...]) -> tuple[int, int] | None:
+    """The widths at which the first address in `reg` is the one in the node's name."""
     unit = re.fullmatch(r"[^@]*@([0-9a-fA-F]+)", node.name)
-    if "#address-cells" not in parent.properties and unit:
-        for address_cells, size_cells in ((2, 2), (1, 1), (2, 1), (1, 2)):
-            fits = len(cells) % (address_cells + size_cells) == 0
-            if cells and fits and _joined(cells[:address_cells]) == int(unit[1], 16):
-                return address_cells, size_cells
-    return _widths(parent)
+    for address_cells, size_cells in ((2, 2), (1, 1), (2, 1), (1, 2)) if unit and cells else ():
+        fits = len(cells) % (address_cells + size_cells) == 0
+        if unit and fits and _joined(cells[:address_cells]) == int(unit[1], 16):
+            return address_cells, size_cells
+    return None
 
 
 def _widths(node: Node) -> tuple[int, int]:
+    """Cells of an address and of a size below a node; where another file says it, as the nodes below it need them."""
     address_cells, size_cells = node.number("#address-cells"), node.number("#size-cells")
+    if address_cells is None and size_cells is None:
+        below = ((child, child.properties.get("reg")) for child in node.children.values())
+        fitting = (_own_widths(child, found.cells) for child, found in below if found)
+        return next((widths for widths in fitting if widths), (2, 1))
     return 2 if address_cells is None else address_cells, 1 if size_cells is None else size_cells
 
 
@@ -90,12 +103,15 @@ def _joined(cells: tuple[Cell, ...]) -> int | None:
     return number
 
 
-def _translated(address: int, bus: Node) -> int | None:
-    """`address` on `bus`, seen from the root; None where a `ranges` on the way does not cover it."""
+def _translated(address: int, bus: Node) -> tuple[int, str] | None:
+    """`address` on `bus`, seen from the root; None where a `ranges` on the way does not cover it.
+
+    The second is empty, or the bus of another file on which the address is known, and no further.
+    """
     while bus.parent is not None:
         found = bus.properties.get("ranges")
         if found is None:
-            return None
+            return (address, bus.name) if _stands_elsewhere(bus) else None
         if found.cells:
             child_cells, size_cells = _widths(bus)
             parent_cells = _widths(bus.parent)[0]
@@ -115,7 +131,7 @@ def _translated(address: int, bus: Node) -> int | None:
             else:
                 return None
         bus = bus.parent
-    return address
+    return address, ""
 
 
 def interrupts(node: Node, tree: DeviceTree) -> Iterator[Interrupt]:
@@ -189,6 +205,8 @@ def _read_specifier(specifier: tuple[Cell, ...], controller: Node | None) -> tup
         else len(specifier) >= 3 and first.words in _GIC_KINDS  # kind, number, flags: no other controller has that
     )
     if not gic:
+        if first.words == "AIC_IRQ" and len(specifier) > 1 and specifier[1].value is not None:  # kind, number, flags
+            return specifier[1].value, "AIC line"
         if first.value is None:
             return None
         return first.value, f"of {controller.title}" if controller else ""

@@ -11,11 +11,32 @@ from hwdoc_ingest.device_trees.device_tree_rates import assigned_rate, highest_p
 from hwdoc_ingest.device_trees.device_tree_said import Said
 from metainfer_core.spec.draft import Candidate
 
-_OSCILLATOR = re.compile(r"osc|xtal|crystal|xin|(?<![a-z])[hl]s[ei](?![a-z])|tcxo|ref-?clk", re.I)
-_SRAM = re.compile(r"sram|ocram|scratch|\bitcm|\bdtcm|tcm", re.I)
+_OSCILLATOR = re.compile(
+    r"osc|x?tal|crystal|xin|(?<![a-z])[hl]se(?![a-z])|(?<![a-z])xo(?![a-z])|(?<![a-z])cki[hl]|[hl]fxo|tcxo|ref-?clk",
+    re.I,
+)
+_RC_OSCILLATOR = re.compile(
+    r"(?<![a-z])([hlm]si|[fs]?irc|irc|rc|lprc|[hl]frc|[hl]frco|fro|frosc|lposc|iosc)(?![a-z])|internal-osc|rc[-_]?osc"
+    r"|(?<![a-z])rc[-_]?(fast|slow)",
+    re.I,
+)
+"""Names of oscillators inside the chip, which need no crystal."""
+_FAST = 1_000_000
+"""Hertz from which such an oscillator is the fast one."""
+_SRAM = re.compile(r"sram|ocram|scratch", re.I)
+_TCM = re.compile(r"(?<![a-z])[idab]?tcm", re.I)
+_MEMORY_PORT = re.compile(r"[abid]?tcm\d?|(l[12][pd]?)?s?ram\d?|l[12][pd]ram", re.I)
+"""Names in `reg-names` of the memories that a processor in the chip shows at an address."""
 _ROM = re.compile(r"^(boot-?)?rom\d*$", re.I)
-_NPU = re.compile(r"npu|rknn|ethos|\bkpu|nvdla|nna\b", re.I)
-_GPU = re.compile(r"gpu|mali|adreno|powervr", re.I)
+_NPU = re.compile(r"(npu|rknn|ethosu?|kpu|nvdla|nna)[\d_]*", re.I)
+_GPU = re.compile(r"(gpu|mali|adreno|powervr)[\d_]*", re.I)
+_MODELS = (
+    ("gpu", re.compile(r"arm,(mali-(?!bifrost|midgard|valhall).+)"), "-"),
+    ("gpu", re.compile(r"qcom,(adreno-\d+)(\.\d+)?"), " "),
+    ("gpu", re.compile(r"img,(powervr-[a-z]+\d+)"), " "),
+    ("npu", re.compile(r"arm,(ethos-[a-z]\d+)"), "-"),
+)
+"""What `compatible` calls a model, and how its parts are joined in its name."""
 
 
 def block_candidates(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate]:
@@ -28,6 +49,7 @@ def block_candidates(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candi
         yield from _registers(node, place, said)
     yield from _interrupts(node, tree, said)
     yield from _dma(node, said)
+    yield from _flash(node, said)
     yield from _oscillator(node, said)
     yield from _accelerator(node, tree, said)
     yield from _controller(node, said)
@@ -58,6 +80,10 @@ def _registers(node: Node, place: tuple[Region, ...], said: Said) -> Iterator[Ca
             condition=condition,
             confidence=confidence,
         )
+        if region.size and index < len(names) and _MEMORY_PORT.fullmatch(names[index]):
+            field = "memory.tcm.size_bytes" if _TCM.search(names[index]) else "memory.sram.size_bytes"
+            memory = f"{node.title} ({names[index]})"
+            yield said(field, region.size, found, cell=region.cell, instance=memory, condition=_state(node))
 
 
 def _memory(node: Node, place: tuple[Region, ...], said: Said) -> list[Candidate]:
@@ -65,7 +91,9 @@ def _memory(node: Node, place: tuple[Region, ...], said: Said) -> list[Candidate
     names = (node.generic_name, *node.labels, *node.texts("compatible"))
     external = "memory" in node.texts("device_type")
     rom = any(_ROM.match(name) for name in (node.generic_name, *node.labels))
-    static = any(_SRAM.search(name) for name in (node.generic_name, *node.labels)) or "mmio-sram" in names
+    tight = any(_TCM.search(name) for name in (node.generic_name, *node.labels))
+    static = tight or any(_SRAM.search(name) for name in (node.generic_name, *node.labels)) or "mmio-sram" in names
+    whole = node.parent if node.parent and "mmio-sram" in node.parent.texts("compatible") else None
     reserved = node.parent is not None and node.parent.name == "reserved-memory"
     controller = "controller" in node.name
     if not place or controller or not (external or rom or static or reserved):
@@ -74,17 +102,31 @@ def _memory(node: Node, place: tuple[Region, ...], said: Said) -> list[Candidate
     for index, region in enumerate(place):
         found, cell = node.properties["reg"], region.cell
         instance = _memory_name(node, index, len(place), cell)
-        condition = "reserved for software" if reserved else _place(region) or _state(node)
+        part = f"part of {whole.title}" if whole else ""
+        condition = "reserved for software" if reserved else part or _place(region) or _state(node)
+        sure = 0.7 if region.on_bus else 0.9
         candidates.append(
-            said("memory.region.base", region.base, found, cell=cell, instance=instance, condition=condition)
+            said(
+                "memory.region.base",
+                region.base,
+                found,
+                cell=cell,
+                instance=instance,
+                condition=condition,
+                confidence=sure,
+            )
         )
-        if region.size is None:
+        if not region.size:  # a size of 0 is a place that the boot loader fills in
             continue
         candidates.append(
             said("memory.region.size_bytes", region.size, found, cell=cell, instance=instance, condition=condition)
         )
+        if whole:  # its bytes are counted with the whole
+            continue
         if rom:
             field = "memory.rom.size_bytes"
+        elif tight:
+            field = "memory.tcm.size_bytes"
         elif static or _SRAM.search(instance):
             field = "memory.sram.size_bytes"
         elif external:
@@ -130,7 +172,7 @@ def _dma(node: Node, said: Said) -> Iterator[Candidate]:
         (("snps,axi-max-burst-len",), "dma.max_burst_beats"),
     ):
         found = next((node.properties[name] for name in names if name in node.properties), None)
-        if found and found.number is not None:
+        if found and found.number:
             yield said(field, found.number, found, instance=node.title, condition=_state(node), confidence=0.99)
     yield from _dma_width(node, said)
     sizes = node.properties.get("snps,block-size")
@@ -152,12 +194,25 @@ def _dma_width(node: Node, said: Said) -> Iterator[Candidate]:
         return
 
 
+def _flash(node: Node, said: Said) -> Iterator[Candidate]:
+    """Flash in the chip; its address is often one of its controller, but its size is the same everywhere."""
+    found = node.properties.get("reg")
+    if "soc-nv-flash" not in node.texts("compatible") or found is None or len(found.cells) != 2:
+        return
+    size = found.cells[1]
+    if size.value:
+        yield said("memory.flash.size_bytes", size.value, found, cell=size, instance=node.title)
+
+
 def _oscillator(node: Node, said: Said) -> Iterator[Candidate]:
     found = node.properties.get("clock-frequency")
     if "fixed-clock" not in node.texts("compatible") or found is None or not found.number:
         return
-    names = (node.generic_name, *node.labels, *node.texts("clock-output-names"))
-    if any(_OSCILLATOR.search(name) for name in names):
+    names = (node.generic_name, *node.labels, *node.texts("clock-output-names"), *node.texts("compatible"))
+    if any(_RC_OSCILLATOR.search(name) for name in names):
+        field = "clock.rc_fast_hz" if found.number >= _FAST else "clock.rc_hz"
+        yield said(field, found.number, found, instance=node.title, confidence=0.9)
+    elif any(_OSCILLATOR.search(name) for name in names):
         yield said("clock.xtal_hz", found.number, found, instance=node.title, confidence=0.9)
 
 
@@ -194,13 +249,36 @@ def _accelerator(node: Node, tree: DeviceTree, said: Said) -> Iterator[Candidate
             condition=f"highest operating point of {highest.table}",
         )
     compatible = node.properties.get("compatible")
-    models = [name for name in node.texts("compatible") if re.match(r"arm,mali-(?!bifrost|midgard|valhall)", name)]
-    if kind == "gpu" and models and compatible:
-        model = "-".join(part.capitalize() for part in models[0].partition(",")[2].split("-"))
-        yield said("gpu.model", model, compatible, confidence=0.85)
+    model = next(filter(None, (_model(kind, name) for name in node.texts("compatible"))), "")
+    if model and compatible:
+        yield said(f"{kind}.model", model, compatible, confidence=0.85)
+
+
+def _model(kind: str, compatible: str) -> str:
+    for of, pattern, joint in _MODELS:
+        match = pattern.fullmatch(compatible)
+        if of == kind and match:
+            return joint.join(_written(part) for part in match[1].split("-"))
+    return ""
+
+
+def _written(part: str) -> str:
+    """A part of a model's name as its maker writes it: `sgx544` is SGX544."""
+    if part == "powervr":
+        return "PowerVR"
+    return part.upper() if any(letter.isdigit() for letter in part) else part.capitalize()
 
 
 def _controller(node: Node, said: Said) -> Iterator[Candidate]:
     found = node.properties.get("riscv,ndev")
     if found and found.number is not None:
         yield said("interrupts.external_count", found.number, found, instance=node.title, confidence=0.99)
+    if "interrupt-controller" not in node.properties:
+        return
+    bits = node.properties.get("arm,num-irq-priority-bits")
+    if bits and bits.number and bits.number <= 8:
+        condition = f"derived: 2^{bits.number}"
+        yield said("interrupts.priority_levels", 1 << bits.number, bits, instance=node.title, condition=condition)
+    lines = next((each for name, each in sorted(node.properties.items()) if name.endswith("nr-irqs")), None)
+    if lines and lines.number:
+        yield said("interrupts.count", lines.number, lines, instance=node.title, confidence=0.9)

@@ -13,6 +13,7 @@ from metainfer_core.spec.draft import Candidate
 
 CONTRADICTED = 0.6
 """How sure a size is that the lines and sets beside it contradict."""
+_CORE_TIMER = re.compile(r"arm,(armv[78]|cortex-a15)-timer")
 _CACHE_FIELDS = {
     "i-cache-size": ("cpu.l1i_cache.size_bytes", "B"),
     "i-cache-line-size": ("cpu.l1i_cache.line_bytes", "B"),
@@ -28,7 +29,7 @@ _CACHE_FIELDS = {
 def cpu_candidates(tree: DeviceTree, said: Said) -> Iterator[Candidate]:
     """Each kind of core once, with its caches, its instruction set, its rates and how many there are."""
     cpus = [node for node in tree.root.walk() if is_cpu(node)]
-    yield from _timebase(cpus, said)
+    yield from _timebase(cpus, tree, said)
     for same in _alike(cpus):
         yield from _of_one_kind(same, tree, said)
     yield from _outer_caches(cpus, tree, said)
@@ -88,6 +89,10 @@ def _of_one_kind(same: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator
             yield said(field, found.number, found, instance=title, sharing="per_core", confidence=sure)
     for side in ("i", "d"):
         yield from _ways(cpu, side, title, said)
+    for name, of in (("i-tlb-size", "instruction"), ("d-tlb-size", "data"), ("tlb-size", "unified")):
+        entries = cpu.properties.get(name)
+        if entries and entries.number:
+            yield said("cpu.tlb.entries", entries.number, entries, instance=f"{title} {of} TLB", confidence=0.95)
     isa = cpu.properties.get("riscv,isa") or cpu.properties.get("riscv,isa-base")
     if isa and isa.texts:
         yield said("cpu.isa", isa.texts[0], isa, instance=title, confidence=0.95)
@@ -119,9 +124,14 @@ def _ways(cpu: Node, side: str, title: str, said: Said) -> Iterator[Candidate]:
         yield said(f"cpu.l1{side}_cache.ways", size // (sets * line), found, instance=title, condition=condition)
 
 
-def _timebase(cpus: Sequence[Node], said: Said) -> Iterator[Candidate]:
-    for node in [cpu.parent for cpu in cpus if cpu.parent][:1] + list(cpus):
-        found = node.properties.get("timebase-frequency")
+def _timebase(cpus: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator[Candidate]:
+    """The rate of the timer in the cores: of RISC-V and Power, or of Arm where the timer's node says it."""
+    places = [(node, "timebase-frequency") for node in [cpu.parent for cpu in cpus if cpu.parent][:1] + list(cpus)]
+    for node in tree.root.walk():
+        if any(_CORE_TIMER.fullmatch(compatible) for compatible in node.texts("compatible")):
+            places.append((node, "clock-frequency"))
+    for node, name in places:
+        found = node.properties.get(name)
         if found and found.number:
             yield said("cpu.clock_timebase_hz", found.number, found, confidence=0.99)
             return
@@ -144,7 +154,7 @@ def _outer_caches(cpus: Sequence[Node], tree: DeviceTree, said: Said) -> Iterato
         if what in told:
             continue
         told.add(what)
-        line, sets = node.properties.get("cache-line-size"), node.properties.get("cache-sets")
+        line, sets = _cache_line(node), node.properties.get("cache-sets")
         parts = [f"{node.title}, behind {len(users)} cores"] if len(users) > 1 else []
         fits = _fits(size.number, line.number if line else None, sets.number if sets else None)
         parts += [] if fits else ["no whole number of ways by its own lines and sets"]
@@ -171,6 +181,10 @@ def _level(node: Node) -> int | None:
 
 def _cache_size(node: Node) -> Property | None:
     return node.properties.get("cache-size") or node.properties.get("d-cache-size")
+
+
+def _cache_line(node: Node) -> Property | None:
+    return node.properties.get("cache-line-size") or node.properties.get("cache-block-size")
 
 
 def _caches_behind(cpu: Node, tree: DeviceTree) -> list[Node]:

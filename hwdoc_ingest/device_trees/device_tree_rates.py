@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hwdoc_ingest.device_trees.device_tree_nodes import Cell, DeviceTree, Node, Property
 
-_CORE_CLOCK = re.compile(r"core|npu|gpu|aclk", re.I)
+_CORE_CLOCK = re.compile(r"core", re.I)
+_UNIT_CLOCK = re.compile(r"npu|gpu|aclk", re.I)
+_BUS_CLOCK = re.compile(r"(?<![a-z])(ahb|axi|apb|bus|hclk|pclk)(?![a-z])", re.I)
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,16 @@ def assigned_rate(node: Node) -> tuple[Property, Cell] | None:
             names.append(cell.words)
         else:
             names[-1] += f" {cell.words}"
-    own = [cell for cell, name in zip(found.cells, names, strict=False) if cell.value and _CORE_CLOCK.search(name)]
-    return (found, own[0]) if len(own) == 1 else None
+    pairs = [(cell, name) for cell, name in zip(found.cells, names, strict=False) if cell.value]
+    for wanted in (_CORE_CLOCK, _UNIT_CLOCK):
+        own = [cell for cell, name in pairs if wanted.search(name) and not _BUS_CLOCK.search(name)]
+        if own:
+            return (found, own[0]) if len({cell.value for cell in own}) == 1 else None
+    return None
 
 
 def highest_point(node: Node, tree: DeviceTree) -> OperatingPoint | None:
-    """The fastest of the operating points that a node refers to, None when it refers to none in this file."""
+    """The fastest of the operating points of a node or its table, None when there are none in this file."""
     reference = node.properties.get("operating-points-v2")
     table = tree.referred(reference.cells[0]) if reference and reference.cells else None
     points = []
@@ -49,7 +56,18 @@ def highest_point(node: Node, tree: DeviceTree) -> OperatingPoint | None:
         cell = _as_one(found) if found else None
         if table and found and cell and cell.value:
             points.append(OperatingPoint(cell.value, found, cell, table.title))
+    points.extend(_points_of_its_own(node))
     return max(points, key=lambda point: point.rate_hz, default=None)
+
+
+def _points_of_its_own(node: Node) -> Iterator[OperatingPoint]:
+    """The first binding of operating points: pairs of kHz and uV in the node itself."""
+    found = node.properties.get("operating-points")
+    if found is None or len(found.cells) % 2:
+        return
+    for cell in found.cells[::2]:
+        if cell.value:
+            yield OperatingPoint(cell.value * 1000, found, cell, node.title)
 
 
 def _as_one(found: Property) -> Cell | None:

@@ -1,7 +1,8 @@
 """Parses device tree source (.dts, .dtsi): one file alone, with what it includes reported as missing.
 
 The language is that of the Devicetree Specification v0.4, chapter 6, and the C preprocessor lines that the sources of
-Linux and U-Boot carry. Macros that the file itself defines are evaluated; others stay words without a number.
+Linux and U-Boot carry. Macros that the file itself defines are evaluated, and those for sizes and rates that every tree
+of Zephyr uses (its mem.h and freq.h); others stay words without a number.
 """
 
 from __future__ import annotations
@@ -33,6 +34,16 @@ _CELL = re.compile(r"&\{[^}\n]*\}|&[A-Za-z_]\w*|'(?:\\.|[^'\\])'|[\w][\w,.#-]*|\
 _MACRO = re.compile(r"[A-Za-z_]\w*")
 _BYTES = re.compile(r"\[[0-9A-Fa-f\s]*\]")
 _ESCAPE = re.compile(r"\\(.)", re.S)
+_SIZES_AND_RATES = {
+    name: Macro(name, ("x",), f"((x) * {factor})")
+    for name, factor in (
+        ("DT_SIZE_K", 1 << 10),
+        ("DT_SIZE_M", 1 << 20),
+        ("DT_SIZE_G", 1 << 30),
+        ("DT_FREQ_K", 1_000),
+        ("DT_FREQ_M", 1_000_000),
+    )
+}
 
 
 def parse_source(text: str, path: Path) -> DeviceTree:
@@ -45,7 +56,7 @@ class _Parser:
 
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
-        self.macros: dict[str, Macro] = {}
+        self.macros: dict[str, Macro] = dict(_SIZES_AND_RATES)
         self.notes: list[str] = []
         self.comments: dict[int, str] = {}
         self.line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
