@@ -74,6 +74,11 @@ BROKEN = re.compile(r"\s*(?:[-–~/±+]|to|and|or|\.\.\.)\s*", re.IGNORECASE)
 GIVEN = re.compile(r"(?:\([^()]*|(?:\b(?:at|with|when|if|for)|@)\s+)\bV\w+\s*=\s*$", re.IGNORECASE)
 MEASURED = re.compile(r",\s*(?:\+)?\d+ ?°C\s*\)")
 """`Current consumption (VDD = 3.3 V, 25 °C)`: what was measured at, in parentheses."""
+COMPARED = re.compile(
+    r"\W*(?:if|when|whenever|while)\b[^,;.]*\b(?:less|more|greater|fewer|smaller|larger|wider|higher|lower) than\s*$",
+    re.IGNORECASE,
+)
+"""`If the access is wider than`: the number is what something is compared with."""
 UNKNOWN = re.compile(r"\b(?:TBD|TBA|programmable|to be (?:determined|defined|completed))\b|待定", re.IGNORECASE)
 NEXT_ITEM = re.compile(r"\s*(?:,|;|and\b|,\s*and\b|plus\b|\+)(?:\s+(?:an?|up to))?\s*$", re.IGNORECASE)
 """What stands between the items of a list, the second of which begins with its number."""
@@ -164,7 +169,7 @@ def is_condition(tagged: Tagged, amount: Amount) -> bool:
         return True
     if amount.dimension == "frequency" and RUNS.search(before):
         return bool(re.match(r"\W*(?:when|if|while|as long as)\b[^,]*$", before, re.IGNORECASE))
-    if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE):
+    if re.search(r"(?:@|\bwhen|\bif)\s*$", before, re.IGNORECASE) or COMPARED.match(before):
         return True
     if amount.dimension == "voltage" and (
         GIVEN.search(before) or (before.endswith("(") and MEASURED.match(tagged.text, amount.end))

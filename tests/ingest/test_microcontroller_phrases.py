@@ -138,6 +138,8 @@ SAID = [
     ("166-MHz (333-MHz data rate) burst SRAMs", "", set()),
     ("DMA controller 0x4000_1000 to 0x4000_1FFF", "", one("mmio.base", "0x40001000", "DMA controller")),
     ("Note: Access to area 0x4000_1000 to 0x4000_1FFF in user mode will cause an error.", "", set()),
+    ("The data bus is 64 bits wide", "DDR interface", one("memory.dram.bus_width_bits", 64)),
+    ("If the data bus is less than 64 bits wide, the other bits are zero.", "DDR interface", set()),
     # A supply said twice; pins that bear more are another matter
     (
         "CPU operating voltage range of 2.7 V to 3.3 V (3.0 V ± 10 %) with 5 V tolerant I/O pads.",
