@@ -101,8 +101,8 @@ def _of_pdf(path: Path, wanted: Sequence[PageName] | None, progress: Progress) -
 
 
 def _sheets(path: Path, progress: Progress) -> Iterator[PageWords]:
-    from hwdoc_ingest.registers.register_tables import Row
     from hwdoc_ingest.registers.sheets import sheet_rows
+    from hwdoc_ingest.registers.table_columns import Row
 
     rows: list[Row] = []
     for title, index, count in sheet_rows(path, rows, []):

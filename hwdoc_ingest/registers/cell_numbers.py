@@ -14,8 +14,12 @@ _FORMS = (
     (re.compile(r"(?:\d+)?'s?b([01]+)", re.I), 2),
     (re.compile(r"(?:\d+)?'s?o([0-7]+)", re.I), 8),
     (re.compile(r"([0-9][0-9a-f]*)h", re.I), 16),
+    (re.compile(r"([0-9A-F]*[0-9][0-9A-Fa-f]*|(?:[0-9A-F]{2})+)[hH]"), 16),  # `A5h`, but no word such as `each`
     (re.compile(r"\$([0-9a-f]+)", re.I), 16),
 )
+_FROM_BASE = re.compile(r"[A-Za-z]\w*\s*\+\s*(.+)")
+_IN_STEPS = re.compile(r"(\w+)\s*\+\s*(?:\(?[A-Za-z]\)?\s*[*x×]\s*(\w+)|(\w+)\s*[*×]\s*\(?[A-Za-z]\)?)", re.ASCII)
+_BYTES = re.compile(r"([\d.]+)\s*([KMG])?(?:i?B|bytes?)?", re.I)
 _BARE_HEX = re.compile(r"[0-9a-f]{1,16}", re.I)
 _RANGE = re.compile(r"\[?\s*(\d{1,4})\s*(?::|-|–|~|\.\.)\s*(\d{1,4})\s*\]?")
 _ONE_BIT = re.compile(r"\[?\s*(\d{1,4})\s*\]?")
@@ -67,3 +71,29 @@ def bit_range(cell: str) -> tuple[int, int] | None:
         return low, high - low + 1
     one = _ONE_BIT.fullmatch(cell.strip())
     return (int(one[1]), 1) if one else None
+
+
+def offset_number(cell: str, bare_is_hex: bool) -> tuple[int, str] | None:
+    """An offset and what it stands for, also as `BASE + 0x04` or, for the first of many, `0x104 + n*0x20`."""
+    plain = number(cell, bare_is_hex)
+    if plain is not None:
+        return plain, ""
+    steps = _IN_STEPS.fullmatch(cell.strip()) if len(cell) <= MAX_LETTERS else None
+    if steps:
+        first, step = number(steps[1], bare_is_hex), number(steps[2] or steps[3], bare_is_hex)
+        return None if first is None or not step else (first, f"the first of an array, every {step:#x} bytes")
+    from_base = _FROM_BASE.fullmatch(cell.strip()) if len(cell) <= MAX_LETTERS else None
+    behind = number(from_base[1], bare_is_hex) if from_base else None
+    return None if behind is None else (behind, "")
+
+
+def size_in_bytes(cell: str) -> int | None:
+    """A size of memory: `0x1000`, `64K`, `8 KiB`, `512 bytes`; a bare decimal may count anything and is none."""
+    words = cell.strip()
+    if words[:2].lower() == "0x":
+        return number(words, False)
+    match = _BYTES.fullmatch(words) if len(words) <= MAX_LETTERS else None
+    if not match or words == match[1] or match[1].count(".") > 1 or match[1] == ".":
+        return None
+    size = float(match[1]) * (1 << {"": 0, "k": 10, "m": 20, "g": 30}[(match[2] or "").lower()])
+    return int(size) if size.is_integer() and size > 0 else None

@@ -3,81 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 from hwdoc_ingest.fields import FIELDS, address
-from hwdoc_ingest.registers.cell_numbers import bit_range, column_is_hex, is_ambiguous_address, number, steps_are_hex
+from hwdoc_ingest.registers.cell_numbers import (
+    bit_range,
+    is_ambiguous_address,
+    number,
+    offset_number,
+    size_in_bytes,
+)
+from hwdoc_ingest.registers.table_columns import Row, Table, find_tables
 from metainfer_core.spec.draft import Candidate
 
-_HEADERS: Mapping[str, str] = {
-    "register": r"register( name)?|reg( name)?|registers|(command|cmd)( name)?|mnemonic|acronym|寄存器(名称?)?",
-    "name": r"name|symbol|名称",
-    "field": r"bit ?-?field( name)?|field( name)?|bit name|fields|位域(名称?)?|位名称?",
-    "offset": r"((register|reg|addr(ess)?|byte) )?offset( addr(ess)?)?|(register |relative )?addr(ess)?|偏移(地址|量)?",
-    "position": r"(start )?bit ?(position|offset|index)|lsb|start bit|first bit|position|起始位",
-    "last": r"msb|end bit|last bit|结束位",
-    "bits": r"bits?|bit ?range|bit\(s\)|range|位",
-    "size": r"(bit ?)?(size|width|length)( in bits)?|(size|width) \(?bits?\)?|number of bits|位宽|宽度",
-    "reset": r"(default|reset|initial|init)( value| state)?|por value|复位值|默认值",
-    "access": r"(host |sw |software |bus )?access( type| mode)?|r/?w|rw|attribute|读写|访问",
-    "description": r"desc(ription)?|function|meaning|描述|说明",
-    "block": r"(block|peripheral|module|ip( block)?|unit|instance|region|slave)( name)?|模块|外设",
-    "base": r"base( addr(ess)?)?|(start|from)( addr(ess)?)?|基地址|起始地址",
-    "end": r"(end|to|last)( addr(ess)?)?|结束地址",
-    "irq": r"irq( ?#| number| no\.?| num| id| line)?|(interrupt|vector|int)( id| number| no\.?| num| ?#| line)|中断号",
-    "source": r"interrupt( name| source)|source|中断源?",
-}
-_ROLES = {role: re.compile(words) for role, words in _HEADERS.items()}
-_MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b", re.I)
+_MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b|\b(\w+_)?mem(_\w+)?\b", re.I)
 _BOOT = re.compile(r"boot[ _]*addr|reset[ _]*vector|boot[ _]*vector|boot[ _]*pc", re.I)
-_BASE_SAID = re.compile(r"\s*[(\[]?\b(?:hex(?:adecimal)?|0x)\b[)\]]?\s*", re.I)
-"""How a header says that the numbers below it are hexadecimal."""
-_UNIT_SAID = re.compile(r"\s*\((?:bits?|bytes?|dec(?:imal)?)\)\s*", re.I)
-_MIN_ROLES = 2
 LARGEST_OFFSET = 1 << 28
 """An address above it is where a register stands in the whole chip, not in its block."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """The filled cells of one row by column."""
-
-    page: int | str
-    number: int
-    cells: Mapping[int, str]
-
-    @property
-    def words(self) -> str:
-        """The row as text."""
-        return " | ".join(" ".join(cell.split()) for cell in self.cells.values())[:300]
-
-
-@dataclass
-class _Table:
-    """One header and the rows below it."""
-
-    columns: Mapping[str, int]
-    title: str
-    hex_roles: frozenset[str] = frozenset()
-    """Roles whose header says that its numbers are hexadecimal."""
-    rows: list[Row] = field(default_factory=list)
-
-    def cell(self, row: Row, role: str) -> str:
-        column = self.columns.get(role)
-        return row.cells.get(column, "") if column is not None else ""
-
-    def has(self, *roles: str) -> bool:
-        return all(role in self.columns for role in roles)
-
-    def is_hex(self, role: str) -> bool:
-        cells = [self.cell(row, role) for row in self.rows]
-        return role in self.hex_roles or column_is_hex(cells) or (role == "offset" and steps_are_hex(cells))
-
-
 def table_candidates(rows: Sequence[Row], key: str, method: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
     """The candidates in `rows`, and notes on what is not certain."""
-    tables = _tables(rows)
+    tables = find_tables(rows)
     registers = _Registers(tables)
     maker = _Maker(key, method, registers)
     candidates = [candidate for table in tables for candidate in maker.of_table(table)]
@@ -86,54 +33,16 @@ def table_candidates(rows: Sequence[Row], key: str, method: str) -> tuple[tuple[
     return tuple(candidates), (*maker.notes, *maker.disagreements())
 
 
-def header(row: Row) -> dict[str, int]:
-    """The role of each column when `row` is a header, else nothing. The first column of a role wins."""
-    columns: dict[str, int] = {}
-    for at, cell in row.cells.items():
-        words = _header_words(cell)
-        role = next((role for role, pattern in _ROLES.items() if pattern.fullmatch(words)), None)
-        if role and role not in columns:
-            columns[role] = at
-    if "register" not in columns and "field" not in columns and "name" in columns:
-        of_field = "position" in columns or ("bits" in columns and "offset" not in columns)
-        columns["field" if of_field else "register"] = columns.pop("name")
-    return columns if len(columns) >= _MIN_ROLES and len(columns) * 3 >= len(row.cells) else {}
-
-
-def _header_words(cell: str) -> str:
-    words = _BASE_SAID.sub(" ", " ".join(re.sub(r"[_\n]+", " ", cell).split()))
-    whole = words.lower().strip(" :*.")
-    plain = _UNIT_SAID.sub(" ", words).lower().strip(" :*.")
-    return whole if any(pattern.fullmatch(whole) for pattern in _ROLES.values()) else plain
-
-
-def _tables(rows: Sequence[Row]) -> list[_Table]:
-    """Cuts rows into tables; a title is the lone cell above a header."""
-    tables: list[_Table] = []
-    title = ""
-    page: int | str | None = None
-    for row in rows:
-        if isinstance(row.page, str) and row.page != page:
-            page, title = row.page, ""
-            tables.append(_Table({}, ""))
-        columns = header(row)
-        if columns:
-            said = frozenset(role for role, at in columns.items() if _BASE_SAID.search(row.cells[at]))
-            tables.append(_Table(columns, title, said))
-            title = ""
-        elif len(row.cells) == 1:
-            title = next(iter(row.cells.values()))[:80]
-            if tables:
-                tables[-1].rows.append(row)
-        elif tables:
-            tables[-1].rows.append(row)
-    return [table for table in tables if table.columns]
+def register_above(table: Table) -> str:
+    """The register that the lines above a table name, else empty."""
+    found = table.heading.get("register") or table.heading.get("name")
+    return found[0] if found else ""
 
 
 class _Registers:
     """Which register names stand in several lists, so that they need the name of their list."""
 
-    def __init__(self, tables: Sequence[_Table]) -> None:
+    def __init__(self, tables: Sequence[Table]) -> None:
         places: dict[str, set[str]] = {}
         for table in tables:
             if table.has("register", "offset"):
@@ -150,6 +59,8 @@ class _Maker:
     def __init__(self, key: str, method: str, registers: _Registers) -> None:
         self.key, self.method, self.registers = key, method, registers
         self.notes: list[str] = []
+        self.told: set[tuple[str, int | str]] = set()
+        """Registers with their offset, and blocks with their base, of tables that repeat them in every row."""
         self.list_resets: dict[str, int] = {}
         self.field_resets: dict[str, list[tuple[int, int, int | None]]] = {}
 
@@ -176,10 +87,13 @@ class _Maker:
             method=f"{self.method}, row {row.number}",
         )
 
-    def of_table(self, table: _Table) -> Iterator[Candidate]:
+    def of_table(self, table: Table) -> Iterator[Candidate]:
         """What a table says, by which columns it has."""
+        yield from self.heading(table)
         if table.has("field") and (table.has("position") or table.has("bits")):
             yield from self.bit_fields(table)
+        elif table.is_vectors:
+            yield from self.vectors(table)
         elif table.has("register", "offset"):
             yield from self.registers_of(table)
         if table.has("base"):
@@ -187,36 +101,62 @@ class _Maker:
         if table.has("irq"):
             yield from self.interrupts(table)
 
-    def registers_of(self, table: _Table) -> Iterator[Candidate]:
+    def heading(self, table: Table) -> Iterator[Candidate]:
+        """The register or block that the lines above a table name."""
+        block, base = table.heading.get("block"), table.heading.get("base")
+        first = number(base[0], False) if base else None
+        if block and base and first is not None and not is_ambiguous_address(base[0]):
+            yield self.said("mmio.base", first, base[1], block[0])
+        name, offset, reset = register_above(table), table.heading.get("offset"), table.heading.get("reset")
+        read = offset_number(offset[0], False) if offset else None
+        if name and offset and read and table.has("field"):
+            yield self.said("register.offset", read[0], offset[1], name, read[1])
+            value = number(reset[0], False) if reset else None
+            if reset and value is not None:
+                yield self.said("register.reset", address(value), reset[1], name)
+
+    def registers_of(self, table: Table) -> Iterator[Candidate]:
         """A list of registers."""
         as_hex, reset_as_hex = table.is_hex("offset"), table.is_hex("reset")
         for row in table.rows:
             yield from self.register(table, row, as_hex, reset_as_hex)
 
-    def register(self, table: _Table, row: Row, as_hex: bool, reset_as_hex: bool) -> Iterator[Candidate]:
+    def register(
+        self, table: Table, row: Row, as_hex: bool, reset_as_hex: bool, of_field: bool = False
+    ) -> Iterator[Candidate]:
+        """A register; in a row that is `of_field`, width, reset value and access are those of the field."""
         name, offset_words = table.cell(row, "register"), table.cell(row, "offset")
         if not name or not offset_words:
             return
-        offset = number(offset_words, as_hex)
-        if offset is None:
+        read = offset_number(offset_words, as_hex)
+        if read is None:
             self.notes.append(f"{row.page}, row {row.number}: the offset {offset_words[:40]!r} of {name} is no number.")
             return
+        offset, meaning = read
         instance = self.register_title(table, row, name)
         access = table.cell(row, "access")
-        condition = f"access {access}" if access else ""
+        condition = "; ".join(filter(None, [f"access {access}" if access and not of_field else "", meaning]))
+        if of_field and (instance, offset) in self.told:
+            return
+        self.told.add((instance, offset))
         if offset >= LARGEST_OFFSET:
             condition = "; ".join(filter(None, [condition, "an address in the whole chip"]))
         yield self.said("register.offset", offset, row, instance, condition, 0.6 if offset >= LARGEST_OFFSET else 0.98)
+        if of_field:
+            return
         width = number(table.cell(row, "size"), False)
         if width is not None and 0 < width <= 4096:
-            yield self.said("register.width_bits", width, row, instance)
+            if table.counts_bytes:
+                yield self.said("register.width_bits", 8 * width, row, instance, f"{width} bytes", 0.7)
+            else:
+                yield self.said("register.width_bits", width, row, instance)
         reset = number(table.cell(row, "reset"), reset_as_hex)
         if reset is not None:
             self.list_resets.setdefault(name, reset)
             yield self.said("register.reset", address(reset), row, instance)
             yield from self.boot_address(table, row, name, reset)
 
-    def register_title(self, table: _Table, row: Row, name: str) -> str:
+    def register_title(self, table: Table, row: Row, name: str) -> str:
         """The register's name, after its block's where a column or several lists with that name make it needed."""
         block = table.cell(row, "block")
         if block:
@@ -225,7 +165,7 @@ class _Maker:
             return f"{table.title or row.page}.{name}"
         return name
 
-    def boot_address(self, table: _Table, row: Row, name: str, reset: int) -> Iterator[Candidate]:
+    def boot_address(self, table: Table, row: Row, name: str, reset: int) -> Iterator[Candidate]:
         """A register that holds where a core starts: its reset value is the reset address."""
         words = table.cell(row, "description")
         match = _BOOT.search(words) or _BOOT.search(name)
@@ -234,15 +174,15 @@ class _Maker:
             condition = f"reset value of {name}"
             yield self.said("reset.vector", reset, row, owner[-1] if owner else None, condition, 0.85)
 
-    def bit_fields(self, table: _Table) -> Iterator[Candidate]:
+    def bit_fields(self, table: Table) -> Iterator[Candidate]:
         """Bit fields, with the registers they belong to in a column or in rows between them."""
-        register = ""
+        register = register_above(table)
         as_hex, reset_as_hex = table.is_hex("offset"), table.is_hex("reset")
         for row in table.rows:
             named = table.cell(row, "register")
             if named:
                 register = named
-                yield from self.register(table, row, as_hex, reset_as_hex and not table.cell(row, "field"))
+                yield from self.register(table, row, as_hex, reset_as_hex, of_field=bool(table.cell(row, "field")))
             name = table.cell(row, "field")
             place = self.bits_of(table, row)
             if not name or place is None:
@@ -256,7 +196,7 @@ class _Maker:
             if reset is not None and place[1] >= 16:
                 yield from self.boot_address(table, row, name, reset)
 
-    def bits_of(self, table: _Table, row: Row) -> tuple[int, int] | None:
+    def bits_of(self, table: Table, row: Row) -> tuple[int, int] | None:
         """Lowest bit and width of the row's field."""
         between = bit_range(table.cell(row, "bits")) or bit_range(table.cell(row, "position"))
         first = number(table.cell(row, "position"), False)
@@ -267,7 +207,7 @@ class _Maker:
             return first, width
         return between
 
-    def blocks(self, table: _Table) -> Iterator[Candidate]:
+    def blocks(self, table: Table) -> Iterator[Candidate]:
         """A memory map: blocks and memories with their first address."""
         as_hex = table.is_hex("base")
         for row in table.rows:
@@ -280,19 +220,34 @@ class _Maker:
                 self.notes.append(f"{row.page}, row {row.number}: {words} of {name} may be hexadecimal or decimal.")
                 continue
             memory = _MEMORY.search(name) is not None
+            if (name, address(base)) in self.told:
+                continue
+            self.told.add((name, address(base)))
             yield self.said("memory.region.base" if memory else "mmio.base", base, row, name)
             end = number(table.cell(row, "end"), as_hex)
             if memory and end is not None and end > base:
                 condition = "derived from its last address"
                 yield self.said("memory.region.size_bytes", end - base + 1, row, name, condition, 0.9)
+            size = size_in_bytes(table.cell(row, "size"))
+            if memory and size and end is None and not table.has("offset"):
+                yield self.said("memory.region.size_bytes", size, row, name)
 
-    def interrupts(self, table: _Table) -> Iterator[Candidate]:
+    def interrupts(self, table: Table) -> Iterator[Candidate]:
         """A list of interrupt numbers."""
         for row in table.rows:
             name = table.cell(row, "source") or table.cell(row, "block") or table.cell(row, "register")
             line = number(table.cell(row, "irq"), False)
             if name and line is not None and line < 1 << 16:
                 yield self.said("interrupts.irq", line, row, name)
+
+    def vectors(self, table: Table) -> Iterator[Candidate]:
+        """A vector table: the number of each interrupt, and where its vector stands."""
+        for row in table.rows:
+            name, line = table.cell(row, "register"), number(table.cell(row, "position"), False)
+            place = number(table.cell(row, "offset"), False)
+            if name and line is not None and place is not None:
+                yield self.said("interrupts.irq", line, row, name)
+                yield self.said("interrupts.vector", place, row, name)
 
     def disagreements(self) -> Iterator[str]:
         """Registers whose reset value in the list is not what their fields make together."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hwdoc_ingest.page.plain_text import decode
 from hwdoc_ingest.reading import LIMIT_BYTES, Progress, Reading
-from hwdoc_ingest.registers.register_tables import Row, table_candidates
+from hwdoc_ingest.registers.register_tables import table_candidates
+from hwdoc_ingest.registers.table_columns import Row
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.spec.draft import DraftSource

@@ -1,0 +1,166 @@
+"""Finds the tables in rows of cells, by the words of each column's header and of the lines above it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from hwdoc_ingest.registers.cell_numbers import column_is_hex, number, offset_number, steps_are_hex
+
+_HEADERS: Mapping[str, str] = {
+    "register": r"register( name)?|reg( name)?|registers|(command|cmd)( name)?|mnemonic|acronym|寄存器(名称?)?",
+    "name": r"name|symbol|名称",
+    "field": r"bit ?-?field( name)?|field( name)?|bit name|fields|位域(名称?)?|位名称?",
+    "offset": r"((register|reg|addr(ess)?|byte) )?offset( addr(ess)?)?|((register|reg|relative) )?addr(ess)?"
+    r"|偏移(地址|量)?",
+    "position": r"(start )?bit ?(position|offset|index)|lsb|start bit|first bit|position|起始位",
+    "last": r"msb|end bit|last bit|结束位",
+    "bits": r"bits?|bit ?range|bit\(s\)|range|位",
+    "size": r"(bit ?)?(size|width|length)( in bits)?|(size|width) \(?bits?\)?|number of bits|位宽|宽度",
+    "reset": r"(default|reset|initial|init)( value| state)?|por value|复位值|默认值",
+    "access": r"(host |sw |software |bus )?access( type| mode)?|r/?w|rw|attribute|读写|访问",
+    "description": r"desc(ription)?|function|meaning|描述|说明",
+    "block": r"(address block|block|peripheral|module|ip( block)?|unit|instance|region|slave)( name)?|模块|外设",
+    "base": r"((block|module|peripheral) )?base( addr(ess)?)?|(start|from)( addr(ess)?)?|基地址|起始地址",
+    "end": r"(end|to|last)( addr(ess)?)?|结束地址",
+    "irq": r"irq( ?#| number| no\.?| num| id| line)?|(interrupt|vector|int)( id| number| no\.?| num| ?#| line)|中断号",
+    "source": r"interrupt( name| source)|source|中断源?",
+}
+_ROLES = {role: re.compile(words) for role, words in _HEADERS.items()}
+_BASE_SAID = re.compile(r"\s*[(\[]?\b(?:hex(?:adecimal)?|0x)\b[)\]]?\s*", re.I)
+"""How a header says that the numbers below it are hexadecimal."""
+_UNIT_SAID = re.compile(r"\s*\((?:bits?|bytes?|dec(?:imal)?)\)\s*", re.I)
+_BITS_SAID = re.compile(r"bit|width|位", re.I)
+_MIN_ROLES = 2
+_OF_HEADING = ("register", "name", "offset", "reset", "block", "base")
+
+
+@dataclass(frozen=True)
+class Row:
+    """The filled cells of one row by column."""
+
+    page: int | str
+    number: int
+    cells: Mapping[int, str]
+
+    @property
+    def words(self) -> str:
+        """The row as text."""
+        return " | ".join(" ".join(cell.split()) for cell in self.cells.values())[:300]
+
+
+@dataclass
+class Table:
+    """One header and the rows below it."""
+
+    columns: Mapping[str, int]
+    title: str
+    hex_roles: frozenset[str] = frozenset()
+    """Roles whose header says that its numbers are hexadecimal."""
+    heading: Mapping[str, tuple[str, Row]] = field(default_factory=dict)
+    """What lines of a word and a value above the header say: `Register Name: | CTRL`."""
+    says_bits: bool = False
+    """Whether the header says that sizes are bits, or speaks of a width."""
+    rows: list[Row] = field(default_factory=list)
+
+    def cell(self, row: Row, role: str) -> str:
+        """The row's words in the column of a role, else empty."""
+        column = self.columns.get(role)
+        return row.cells.get(column, "") if column is not None else ""
+
+    def has(self, *roles: str) -> bool:
+        """Whether there is a column for each role."""
+        return all(role in self.columns for role in roles)
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether the sizes of registers are bytes: most end where the next begins."""
+        rows = [(offset_number(self.cell(row, "offset"), self.is_hex("offset")), row) for row in self.rows]
+        places = [(place[0], number(self.cell(row, "size"), False)) for place, row in rows if place]
+        if self.says_bits or len(places) < 2 or any(size not in (1, 2, 4, 8) for _, size in places):
+            return False
+        return sum(later[0] - first[0] == first[1] for first, later in pairwise(places)) * 2 >= len(places) - 1
+
+    @property
+    def is_vectors(self) -> bool:
+        """Whether names stand beside a position and an address that grows by 4 or 8 with each position."""
+        cells = [(self.cell(row, "position"), self.cell(row, "offset")) for row in self.rows if self.has("register")]
+        both = [(number(first, False), number(second, False)) for first, second in cells]
+        places = [(first, second) for first, second in both if first is not None and second is not None]
+        if self.has("size") or self.has("bits") or len({line for line, _ in places}) < max(2, len(places)):
+            return False
+        return any(
+            all(at - first_at == step * (line - first_line) for line, at in places[1:])
+            for first_line, first_at in places[:1]
+            for step in (4, 8)
+        )
+
+    def is_hex(self, role: str) -> bool:
+        """Whether bare digits in the column of a role are hexadecimal."""
+        cells = [self.cell(row, role) for row in self.rows]
+        return role in self.hex_roles or column_is_hex(cells) or (role == "offset" and steps_are_hex(cells))
+
+
+def header(row: Row) -> dict[str, int]:
+    """The role of each column when `row` is a header, else nothing. The first column of a role wins."""
+    columns: dict[str, int] = {}
+    for at, cell in row.cells.items():
+        words = _header_words(cell)
+        role = next((role for role, pattern in _ROLES.items() if pattern.fullmatch(words)), None)
+        if role and role not in columns:
+            columns[role] = at
+    if "register" not in columns and "field" not in columns and "name" in columns:
+        of_field = "position" in columns or ("bits" in columns and "offset" not in columns)
+        columns["field" if of_field else "register"] = columns.pop("name")
+    return columns if len(columns) >= _MIN_ROLES and len(columns) * 3 >= len(row.cells) else {}
+
+
+def _header_words(cell: str) -> str:
+    words = _BASE_SAID.sub(" ", " ".join(re.sub(r"[_\n]+", " ", cell).split()))
+    whole = words.lower().strip(" :*.")
+    plain = _UNIT_SAID.sub(" ", words).lower().strip(" :*.")
+    return whole if any(pattern.fullmatch(whole) for pattern in _ROLES.values()) else plain
+
+
+def find_tables(rows: Sequence[Row]) -> list[Table]:
+    """Cuts rows into tables; a title is the lone cell above a header."""
+    tables: list[Table] = []
+    title = ""
+    heading: dict[str, tuple[str, Row]] = {}
+    page: int | str | None = None
+    for row in rows:
+        if isinstance(row.page, str) and row.page != page:
+            page, title, heading = row.page, "", {}
+            tables.append(Table({}, ""))
+        columns = header(row)
+        if columns:
+            said = frozenset(role for role, at in columns.items() if _BASE_SAID.search(row.cells[at]))
+            bits = "size" in columns and _BITS_SAID.search(row.cells[columns["size"]]) is not None
+            tables.append(Table(columns, title, said, heading, bits))
+            title, heading = "", {}
+        elif (pair := _pair(row)) and (pair[2] or not tables or not tables[-1].columns or _stands_apart(row, tables)):
+            heading[pair[0]] = (pair[1], row)
+        elif len(row.cells) == 1:
+            title = next(iter(row.cells.values()))[:80]
+            if tables:
+                tables[-1].rows.append(row)
+        elif tables:
+            tables[-1].rows.append(row)
+    return [table for table in tables if table.columns]
+
+
+def _pair(row: Row) -> tuple[str, str, bool] | None:
+    """Role, value and whether a colon joins them, where a row is one word with its value."""
+    if len(row.cells) != 2:
+        return None
+    word, value = row.cells.values()
+    role = next((role for role in _OF_HEADING if _ROLES[role].fullmatch(_header_words(word))), None)
+    return (role, value, word.rstrip().endswith(":")) if role else None
+
+
+def _stands_apart(row: Row, tables: Sequence[Table]) -> bool:
+    """Whether an empty row stands between the last table and this row."""
+    above = tables[-1].rows
+    return bool(above) and row.number - above[-1].number > 1

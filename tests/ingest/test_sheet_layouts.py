@@ -1,0 +1,117 @@
+"""Layouts of register tables: a row for each field, sizes in bytes, vector tables, words above the header."""
+
+import pytest
+
+from hwdoc_ingest.reading import no_progress
+from hwdoc_ingest.registers.cell_numbers import number, offset_number, size_in_bytes
+from hwdoc_ingest.registers.sheets import read_csv
+
+
+def read(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    return read_csv(path, "t", no_progress)
+
+
+def said(reading, field):
+    return [(c.instance, c.value) for c in reading.candidates if c.field == field]
+
+
+def test_what_stands_beside_a_field_is_the_fields_and_not_its_registers(tmp_path):
+    table = (
+        "Address Block,Block Base Address,Register,Register Offset,Field,Bit Offset,Bit Width,Access,Reset Value\n"
+        "uart,0x40000000,CTRL,0x0,EN,0,1,read-write,0x0\n"
+        "uart,0x40000000,CTRL,0x0,MODE,1,3,read-write,0x2\n"
+        "uart,0x40000000,STAT,0x4,BUSY,0,1,read-only,0x0\n"
+    )
+    reading = read(tmp_path, table)
+    assert said(reading, "mmio.base") == [("uart", "0x40000000")]
+    assert said(reading, "register.offset") == [("uart.CTRL", "0x0"), ("uart.STAT", "0x4")]
+    fields = [("uart.CTRL.EN", (0, 1)), ("uart.CTRL.MODE", (1, 3)), ("uart.STAT.BUSY", (0, 1))]
+    assert said(reading, "register.field") == fields
+    assert said(reading, "register.width_bits") == said(reading, "register.reset") == []
+    assert reading.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "widths"),
+    [
+        ("Length", ((0, 4), (4, 4), (8, 2), (10, 2)), [(32, 0.7), (32, 0.7), (16, 0.7), (16, 0.7)]),
+        ("Size", ((0, 8), (4, 8), (8, 8)), [(8, 0.98)] * 3),
+        ("Width", ((0, 4), (4, 4), (8, 4)), [(4, 0.98)] * 3),
+        ("Size", ((0, 32), (4, 32)), [(32, 0.98)] * 2),
+    ],
+)
+def test_a_size_that_ends_where_the_next_register_begins_is_in_bytes(tmp_path, header, rows, widths):
+    lines = "".join(f"R{at},{hex(offset)},{size}\n" for at, (offset, size) in enumerate(rows))
+    found = read(tmp_path, f"Name,Offset,{header}\n{lines}").candidates
+    assert [(c.value, c.confidence) for c in found if c.field == "register.width_bits"] == widths
+
+
+def test_a_vector_table_is_no_list_of_registers(tmp_path):
+    rows = "0,WWDG,Watchdog,0x40\n1,PVD,Voltage,0x44\n3,RTC,Clock,0x4C\n"
+    reading = read(tmp_path, f"Position,Acronym,Description,Address\n{rows}")
+    assert said(reading, "interrupts.irq") == [("WWDG", 0), ("PVD", 1), ("RTC", 3)]
+    assert said(reading, "interrupts.vector") == [("WWDG", "0x40"), ("PVD", "0x44"), ("RTC", "0x4c")]
+    assert said(reading, "register.offset") == []
+    other = read(tmp_path, "Position,Acronym,Description,Address\n0,A,a,0x40\n1,B,b,0x50\n2,C,c,0x54\n")
+    assert [name for name, _ in said(other, "register.offset")] == ["A", "B", "C"]
+
+
+def test_a_register_named_above_the_table_of_its_fields(tmp_path):
+    table = (
+        "Block:,DMA\nBase Address:,0x40020000\n\n"
+        "Register Name:,CTRL\nRegister Offset:,0x10\nReset Value:,0x1\nBit,Name,Access\n31:1,RSVD,RO\n0,EN,RW\n\n"
+        "Register,STAT\nOffset,0x14\nBit,Name,Access\n0,BUSY,RO\n"
+    )
+    reading = read(tmp_path, table)
+    assert said(reading, "mmio.base") == [("DMA", "0x40020000")]
+    assert said(reading, "register.offset") == [("CTRL", "0x10"), ("STAT", "0x14")]
+    assert said(reading, "register.reset") == [("CTRL", "0x1")]
+    fields = [("CTRL.RSVD", (1, 31)), ("CTRL.EN", (0, 1)), ("STAT.BUSY", (0, 1))]
+    assert said(reading, "register.field") == fields
+
+
+def test_a_memory_map_with_sizes_in_words(tmp_path):
+    rows = "L2_MEM,0x1C000000,512K\nROM,0x1A000000,8 KiB\nSRAM,0x20000000,64\nUDMA,0x1A102000,4K\n"
+    reading = read(tmp_path, f"Region Name,Base Address,Size\n{rows}")
+    assert said(reading, "memory.region.size_bytes") == [("L2_MEM", 512 << 10), ("ROM", 8 << 10)]
+    assert said(reading, "mmio.base") == [("UDMA", "0x1a102000")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "offset"),
+    [
+        ("BASE + 0x04", (4, "")),
+        ("BASE+10h", (16, "")),
+        ("0x104 + n*0x20", (0x104, "the first of an array, every 0x20 bytes")),
+        ("0x104 + 0x20*n", (0x104, "the first of an array, every 0x20 bytes")),
+        ("0x8", (8, "")),
+        ("0x104 + n*m", None),
+        ("see BASE + 4", None),
+        ("BASE + later", None),
+    ],
+)
+def test_offsets(cell, offset):
+    assert offset_number(cell, bare_is_hex=False) == offset
+
+
+@pytest.mark.parametrize(
+    ("cell", "size"),
+    [
+        ("0x1000", 4096),
+        ("64K", 65536),
+        ("8 KiB", 8192),
+        ("1.5 MB", 3 << 19),
+        ("512 bytes", 512),
+        ("64", None),
+        ("K", None),
+    ],
+)
+def test_sizes(cell, size):
+    assert size_in_bytes(cell) == size
+
+
+@pytest.mark.parametrize(("cell", "value"), [("A5h", 0xA5), ("FFh", 0xFF), ("0Ah", 10), ("EACH", None), ("each", None)])
+def test_hexadecimal_by_a_letter_behind_it(cell, value):
+    assert number(cell, bare_is_hex=False) == value
