@@ -21,10 +21,14 @@ _RC_OSCILLATOR = re.compile(
     re.I,
 )
 """Names of oscillators inside the chip, which need no crystal."""
+_OWN_BINDING = re.compile(r"-[hl]s[ei]-clock$")
+"""How Zephyr names an oscillator that is more than a fixed clock."""
 _FAST = 1_000_000
 """Hertz from which such an oscillator is the fast one."""
 _SRAM = re.compile(r"sram|ocram|scratch", re.I)
 _TCM = re.compile(r"(?<![a-z])[idab]?tcm", re.I)
+_CCM = re.compile(r"ccm\d*$", re.I)
+"""Core coupled memory, where the node is surely memory: elsewhere a clock controller."""
 _MEMORY_PORT = re.compile(r"[abid]?tcm\d?|(l[12][pd]?)?s?ram\d?|l[12][pd]ram", re.I)
 """Names in `reg-names` of the memories that a processor in the chip shows at an address."""
 _ROM = re.compile(r"^(boot-?)?rom\d*$", re.I)
@@ -91,12 +95,13 @@ def _memory(node: Node, place: tuple[Region, ...], said: Said) -> list[Candidate
     names = (node.generic_name, *node.labels, *node.texts("compatible"))
     external = "memory" in node.texts("device_type")
     rom = any(_ROM.match(name) for name in (node.generic_name, *node.labels))
-    tight = any(_TCM.search(name) for name in (node.generic_name, *node.labels))
+    region_of_zephyr = "zephyr,memory-region" in names
+    tight = any(_TCM.search(name) or (region_of_zephyr and _CCM.match(name)) for name in names)
     static = tight or any(_SRAM.search(name) for name in (node.generic_name, *node.labels)) or "mmio-sram" in names
     whole = node.parent if node.parent and "mmio-sram" in node.parent.texts("compatible") else None
     reserved = node.parent is not None and node.parent.name == "reserved-memory"
     controller = "controller" in node.name
-    if not place or controller or not (external or rom or static or reserved):
+    if not place or controller or not (external or rom or static or reserved or region_of_zephyr):
         return []
     candidates = []
     for index, region in enumerate(place):
@@ -206,7 +211,8 @@ def _flash(node: Node, said: Said) -> Iterator[Candidate]:
 
 def _oscillator(node: Node, said: Said) -> Iterator[Candidate]:
     found = node.properties.get("clock-frequency")
-    if "fixed-clock" not in node.texts("compatible") or found is None or not found.number:
+    kinds = node.texts("compatible")
+    if not any(kind == "fixed-clock" or _OWN_BINDING.search(kind) for kind in kinds) or not found or not found.number:
         return
     names = (node.generic_name, *node.labels, *node.texts("clock-output-names"), *node.texts("compatible"))
     if any(_RC_OSCILLATOR.search(name) for name in names):
@@ -273,12 +279,12 @@ def _controller(node: Node, said: Said) -> Iterator[Candidate]:
     found = node.properties.get("riscv,ndev")
     if found and found.number is not None:
         yield said("interrupts.external_count", found.number, found, instance=node.title, confidence=0.99)
-    if "interrupt-controller" not in node.properties:
-        return
     bits = node.properties.get("arm,num-irq-priority-bits")
     if bits and bits.number and bits.number <= 8:
         condition = f"derived: 2^{bits.number}"
         yield said("interrupts.priority_levels", 1 << bits.number, bits, instance=node.title, condition=condition)
+    if "interrupt-controller" not in node.properties:
+        return
     lines = next((each for name, each in sorted(node.properties.items()) if name.endswith("nr-irqs")), None)
     if lines and lines.number:
         yield said("interrupts.count", lines.number, lines, instance=node.title, confidence=0.9)

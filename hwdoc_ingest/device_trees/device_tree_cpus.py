@@ -54,7 +54,8 @@ def _core_type(cpu: Node, tree: DeviceTree) -> str:
         vendor, _, name = compatible.rpartition(",")
         if not vendor or name in chip:
             continue
-        return "-".join(part.capitalize() for part in name.split("-")) if vendor == "arm" else name
+        parts = (part.upper() if any(map(str.isdigit, part)) else part.capitalize() for part in name.split("-"))
+        return "-".join(parts) if vendor == "arm" else name
     return ""
 
 
@@ -103,6 +104,9 @@ def _of_one_kind(same: Sequence[Node], tree: DeviceTree, said: Said) -> Iterator
     clock = cpu.properties.get("clock-frequency")
     if clock and clock.number:
         yield said("cpu.clock_hz", clock.number, clock, instance=title, confidence=0.8)
+    crystal = cpu.properties.get("xtal-freq")  # Zephyr's binding of the Espressif cores
+    if crystal and crystal.number:
+        yield said("clock.xtal_hz", crystal.number, crystal)
     highest = highest_point(cpu, tree)
     if highest:
         condition = f"highest operating point of {highest.table}"

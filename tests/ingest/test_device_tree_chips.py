@@ -57,6 +57,24 @@ def test_sizes_and_rates_in_the_macros_of_zephyr(tmp_path):
     assert said(tmp_path, tree, "memory.flash.size_bytes") == [("flash0", 2 << 20, None)]
 
 
+def test_memory_regions_clocks_and_cores_in_the_bindings_of_zephyr(tmp_path):
+    tree = """/ { #address-cells = <1>; #size-cells = <1>;
+      cpus { cpu@0 { device_type = "cpu"; compatible = "arm,cortex-m4f"; xtal-freq = <DT_FREQ_M(40)>; }; };
+      ccm0: memory@10000000 { compatible = "zephyr,memory-region"; reg = <0x10000000 DT_SIZE_K(64)>; };
+      regs: memory@1a000000 { compatible = "zephyr,memory-region"; reg = <0x1a000000 DT_SIZE_M(8)>; };
+      ccm: ccm@20c4000 { compatible = "x,ccm"; reg = <0x20c4000 0x4000>; };
+      hse: clk { compatible = "st,stm32-hse-clock"; clock-frequency = <DT_FREQ_M(8)>; };
+      pll: pll { compatible = "x,pll-clock"; clock-frequency = <DT_FREQ_M(8)>; }; };
+      &nvic { arm,num-irq-priority-bits = <4>; };"""
+    assert said(tmp_path, tree, "cpu.core_type") == [("Cortex-M4F", "Cortex-M4F", None)]
+    assert said(tmp_path, tree, "memory.tcm.size_bytes") == [("ccm0", 64 << 10, None)]
+    regions = [("ccm0", "0x10000000", None), ("regs", "0x1a000000", None)]
+    assert said(tmp_path, tree, "memory.region.base") == regions
+    assert said(tmp_path, tree, "mmio.base") == [("ccm", "0x20c4000", None)]
+    assert said(tmp_path, tree, "clock.xtal_hz") == [(None, 40_000_000, None), ("hse", 8_000_000, None)]
+    assert said(tmp_path, tree, "interrupts.priority_levels") == [("nvic", 16, "derived: 2^4")]
+
+
 def test_memories_among_the_registers_of_a_core(tmp_path):
     tree = """/ { #address-cells = <1>; #size-cells = <1>; r5: r5f@78000000 { compatible = "x,r5f";
       reg = <0x78000000 0x8000>, <0x78100000 0x4000>, <0x100 0x10>; reg-names = "atcm", "l2sram", "cfg"; }; };"""
