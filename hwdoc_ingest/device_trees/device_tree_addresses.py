@@ -52,9 +52,16 @@ def regions(node: Node) -> tuple[Region, ...]:
         base = _joined(found.cells[index : index + address_cells])
         size = _joined(found.cells[index + address_cells : index + width]) if size_cells else None
         seen = None if base is None else _translated(base, node.parent)
-        if seen is not None and (not seen[1] or size_cells):
+        if seen is not None and (not seen[1] or _is_memory_mapped(node, seen, size)):
             entries.append(Region(seen[0], size, found.cells[index], seen[1]))
     return tuple(entries)
+
+
+def _is_memory_mapped(node: Node, seen: tuple[int, str], size: int | None) -> bool:
+    """Whether an address on a bus of another file is one of the processors' rather than one inside a block."""
+    unit = re.search(r"@([0-9a-fA-F]+)$", seen[1])
+    inside_a_block = unit is not None and seen[0] < int(unit[1], 16)
+    return size is not None and not inside_a_block and node.generic_name != "partition"
 
 
 def _stands_elsewhere(bus: Node) -> bool:
@@ -65,7 +72,7 @@ def _stands_elsewhere(bus: Node) -> bool:
     if "ranges" in bus.properties:
         return False
     described = any(name in bus.properties for name in ("compatible", "#address-cells", "#size-cells"))
-    return bus.name.startswith("&") or not (described or bus.name in _NO_BUSES)
+    return bus.name.startswith("&") or not (described or bus.name in _NO_BUSES or "controller" in bus.name)
 
 
 def _widths_of_reg(node: Node, parent: Node, cells: tuple[Cell, ...]) -> tuple[int, int]:

@@ -30,6 +30,21 @@ def test_a_bus_that_is_only_added_to_by_its_path(tmp_path):
     assert bases[0].condition == ELSEWHERE.format("bus@2000000")
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "/ { soc { state@2620000 { gpio@240 { reg = <0x240 0x4>; }; }; }; };",
+        "/ { soc { nand-controller { nand@3000 { reg = <0x3000 0x4>; }; }; }; };",
+        "&nand { partition@1000 { reg = <0x1000 0x4>; }; };",
+        "&spmi_bus { pmic@4 { reg = <0x4 SPMI_USID>; }; };",
+    ],
+)
+def test_a_place_inside_a_block_of_another_file_is_no_address(tmp_path, inside):
+    assert read(tmp_path, inside) == ()
+    seen = "&bus { uart@2620240 { reg = <0x2620240 0x4>; }; };"
+    assert [value for _, value, _ in said(tmp_path, seen, "mmio.base")] == ["0x2620240"]
+
+
 def test_blocks_inside_a_block_on_a_bus_of_another_file(tmp_path):
     tree = """&main { conf: bus@100000 { compatible = "simple-bus"; #address-cells = <1>; #size-cells = <1>;
         ranges = <0x0 0x00 0x00100000 0x20000>; phy: phy@4044 { compatible = "x,phy"; reg = <0x4044 0x8>; }; };
