@@ -43,6 +43,7 @@ from studio.sign.signing_view import (
     releasers,
     sign_command,
     signer_of,
+    with_keys,
     written_elsewhere,
 )
 from studio.words.action_words import kind_words
@@ -214,6 +215,10 @@ def _how(found: Subject, review: Review, checked: Checked) -> None:
     others = sorted(set(approvals_by_person(review.state)) - {signer})
     if others:
         st.markdown(text("sign_others", people=plain_words(", ".join(others))))
+        if others[0] not in with_keys(review.trust):
+            st.warning(text("sign_other_key", person=plain_words(others[0])), icon=":material/key:")
+            for command in key_commands(others[0], ("reviewer",)):
+                st.code(command, language=None, wrap_lines=True)
         st.code(sign_command(found, others[0], None), language=None, wrap_lines=True)
     if checked.word == "cannot":
         st.warning(text("sign_refuses"), icon=":material/block:")

@@ -143,7 +143,7 @@ def _who() -> None:
                 set_person(given)
                 st.rerun()
             except MetaInferError as error:
-                st.error(str(error))
+                st.error(error_words(error))
 
 
 def _where() -> None:
@@ -157,5 +157,5 @@ def _where() -> None:
                 choose_workspace(Path(given))
                 st.rerun()
             except MetaInferError as error:
-                st.error(str(error))
+                st.error(error_words(error))
         draw_backup()

@@ -46,6 +46,11 @@ def releasers(trust: TrustFile) -> tuple[str, ...]:
     )
 
 
+def with_keys(trust: TrustFile) -> frozenset[str]:
+    """People who have a key of their own that is trusted, whatever for."""
+    return frozenset(person.id for person in trust.people if any(not (key.demo or key.revoked) for key in person.keys))
+
+
 def approvals_by_person(state: ReviewState) -> Counter[str]:
     """Person to how many actions they approved as these are now."""
     return Counter(person for each in state.actions for person in each.approvals)
@@ -107,12 +112,14 @@ def bundles_of(found: Subject) -> tuple[Path, ...]:
     return tuple(path for path in files_of("bundle") if path.stem.startswith(found.path.stem))
 
 
-def key_commands(person: str) -> tuple[str, ...]:
+def key_commands(person: str, roles: Sequence[str] = ("reviewer", "releaser")) -> tuple[str, ...]:
     """How a key is made, unless one of that name is there, and how the workspace is told to trust it."""
     who = person or "YOUR_NAME"
     public = key_folder(None) / f"{who}.pub"
     make = [] if public.exists() else [_in_lines([*program(), "keys", "new", who])]
-    trust = [*program(), "keys", "trust", str(public), "--role", "reviewer", "--role", "releaser"]
+    trust = [*program(), "keys", "trust", str(public)]
+    for role in roles:
+        trust += ["--role", role]
     return *make, _in_lines([*trust, "--workspace", str(workspace_folder())])
 
 

@@ -48,6 +48,9 @@ TEXTS_OF_SIGNING: dict[str, dict[str, str]] = {
     "sign_off": {"en": "is switched off"},
     "sign_other_bundles": {"en": "{count} other {count:bundle|bundles} of this policy"},
     "sign_others": {"en": "Also approved by {people}. Each of them signs their own approvals first:"},
+    "sign_other_key": {
+        "en": "No key of {person} is trusted here yet. {person} makes one, and this workspace trusts it:"
+    },
     "sign_out_of_reach": {"en": "The model or the spec of this policy is not in the workspace: put it there first."},
     "sign_other_rules": {
         "en": "This policy was made under other rules than those of this program. Propose it anew before it is signed; "

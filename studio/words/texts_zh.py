@@ -15,7 +15,7 @@ TEXTS_ZH: dict[str, str] = {
     "page_report": "构建报告",
     "page_review": "审批",
     "page_sign": "签名",
-    "person_hint": "每个决定都连同做出决定的人一起记录。",
+    "person_hint": "每个决定都连同做出决定的人一起记录。标识用小写字母和数字。",
     "person_label": "您的标识，例如 `ada` 或 `ada@example.org`",
     "defect": (
         "此页面因 meta-infer 自身的缺陷而中断。此前写入的内容完好。"

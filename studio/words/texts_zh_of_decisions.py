@@ -5,7 +5,7 @@ from __future__ import annotations
 TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "told_answered": "{who} 回复了 {whom}",
     "told_approved": "{who} 批准了它",
-    "told_as_proposed": "{who} 撤回了覆盖：恢复提出值",
+    "told_as_proposed": "{who} 撤回了覆盖：恢复原提案",
     "told_asked": "{who} 将其退回，请 {whom} 复查",
     "told_commented": "{who} 作了评论",
     "told_moment": "世界时 {day} {minute}",
@@ -34,7 +34,7 @@ TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "form_expires_other": "至另一日期",
     "form_lines_empty": "尚未填写：{fields}。没有写入任何内容。",
     "form_off_legal": "在此模型和芯片上可以关闭。",
-    "form_as_proposed_legal": "恢复提出值，在此模型和芯片上可行。",
+    "form_as_proposed_legal": "恢复原提案，在此模型和芯片上可行。",
     "form_not_yet": "尚未写入：见下方说明。可以写入时光标会移到此处，再按 Enter 即可。",
     "form_wait": "请先更改某个字段，此按钮才可用。",
     "form_wait_illegal": "在此情况下无法写入：请在此处另选，或先覆盖上面提到的动作。",

@@ -42,6 +42,7 @@ TEXTS_ZH_OF_SIGNING: dict[str, str] = {
     "sign_off": "已关闭",
     "sign_other_bundles": "此策略的其他签名包：{count} 个",
     "sign_others": "批准人还有 {people}。请各自先为自己的批准签名：",
+    "sign_other_key": "此处尚未信任 {person} 的密钥。请由 {person} 生成密钥，并让此工作区信任它：",
     "sign_out_of_reach": "此策略的模型或规格不在工作区中：请先放入。",
     "sign_other_rules": "此策略是按与本程序不同的规则制定的。签名前请重新提出；未变的内容只需再次批准。",
     "sign_overrides": "覆盖",

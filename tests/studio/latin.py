@@ -30,7 +30,7 @@ UNITS = frozenset("""dB ms µs us KiB MiB GiB MB GB Hz kHz MHz GHz Kbit bit MAC 
 ABBREVIATIONS = frozenset(
     """
     ONNX PDF SVD CMSIS CSV XLSX DTS DTSI DTB YAML YML JSON HTML NPZ SQNR arg-max FPU SDR DDR SIMD MFLOPS
-    NPU CPU GPU DSP DMA SRAM DRAM PSRAM ROM OTP Esc Enter Tab
+    NPU CPU GPU DSP DMA SRAM DRAM PSRAM ROM OTP Esc Enter Tab Alt
     """.split()  # noqa: SIM905
 )
 PROPER = frozenset("""Xtensa LX AMD EPYC Intel Xeon Runtime Netron Roofline English meta-infer Jacob""".split())  # noqa: SIM905

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import metainfer_core
+from metainfer_core.errors import InputError
+from review_store.review.workspace import person_id
 from studio.words.core_words import core_markup, in_chinese, sentences
 
 HOLE = re.compile(r"\{\d(?::words)?\}")
@@ -79,3 +81,11 @@ def test_what_a_prediction_does_without_is_said_in_chinese():
     for ending in endings:
         said = in_chinese(f"compute_units.npu.rows {ending}", is_part=True)
         assert re.fullmatch(r"compute_units\.npu\.rows（[^A-Za-z]+）", said), said
+
+
+def test_why_an_id_cannot_be_is_chinese():
+    with pytest.raises(InputError) as refused:
+        person_id("李伟")
+    said = "".join(in_chinese(each) for each in str(refused.value).split("\n"))
+    assert said.startswith("'李伟' 不能作为人员标识。标识由小写字母 a 至 z、数字和")
+    assert said.endswith("`ada@example.org` 这样的标识。")

@@ -1,6 +1,7 @@
 """Sign shows one thing to do at a time: review what is open, sign, compile, read the report. What is done is folded."""
 
 import pytest
+from commands import command
 from finished import BUNDLE, PACKAGE, decided, finished
 from fitted import PATH
 from screens import screen
@@ -69,3 +70,25 @@ def test_a_bundle_that_is_not_trusted_counts_for_nothing_and_says_why(work, monk
     assert lead(page)[1] == text("stage_sign")
     assert text("bundle_refused") in "".join(each.value for each in page.get("html"))
     assert folded == [text("sign_canonical")]  # neither the commands nor the refusal
+
+
+def test_whoever_else_approved_is_told_how_their_key_is_made_and_trusted(work, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(work / "mine"))
+    (work / BUNDLE).unlink()
+    decided(work, ["place@x"], "approve", person="eve")
+    page, _ = opened(work, monkeypatch)
+    assert [each.value for each in page.warning] == [text("sign_other_key", person="eve")]
+    make, trust, sign_theirs, sign_all = (each.value for each in page.code)
+    assert make.endswith("meta-infer keys new eve")
+    assert trust.splitlines()[1:] == [
+        "  --role reviewer \\",
+        f"  --workspace {work}",
+    ]  # eve stands behind her own, no more
+    assert sign_theirs.endswith("--approve-only")
+    assert "--key eve" in sign_theirs
+    assert "--key ada" in sign_all
+    public = command(["keys", "new", "eve"], work, True, XDG_CONFIG_HOME=str(work / "mine"))["public_key"]
+    command(["keys", "trust", public, "--role", "reviewer", "--workspace", work], work)
+    page, _ = opened(work, monkeypatch)
+    assert not page.warning
+    assert [each.value for each in page.code] == [sign_theirs, sign_all]
