@@ -16,7 +16,7 @@ from hwdoc_ingest.registers.cell_numbers import (
 from hwdoc_ingest.registers.table_columns import Row, Table, find_tables
 from metainfer_core.spec.draft import Candidate
 
-_MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b|\b(\w+_)?mem(_\w+)?\b", re.I)
+_MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b|\b(\w+_)?mem(_\w+)?\b|^L[123]$", re.I)
 _BOOT = re.compile(r"boot[ _]*addr|reset[ _]*vector|boot[ _]*vector|boot[ _]*pc", re.I)
 LARGEST_OFFSET = 1 << 28
 """An address above it is where a register stands in the whole chip, not in its block."""
@@ -48,8 +48,9 @@ class _Registers:
             if table.has("register", "offset"):
                 for row in table.rows:
                     name = table.cell(row, "register")
-                    if name:
+                    if name and table.cell(row, "offset"):  # else a title, such as that of the register's fields
                         places.setdefault(name, set()).add(table.cell(row, "offset"))
+        self.names = frozenset(places)
         self.ambiguous = {name for name, offsets in places.items() if len(offsets) > 1}
 
 
@@ -176,7 +177,7 @@ class _Maker:
 
     def bit_fields(self, table: Table) -> Iterator[Candidate]:
         """Bit fields, with the registers they belong to in a column or in rows between them."""
-        register = register_above(table)
+        register = register_above(table) or self.titled(table)
         as_hex, reset_as_hex = table.is_hex("offset"), table.is_hex("reset")
         for row in table.rows:
             named = table.cell(row, "register")
@@ -195,6 +196,11 @@ class _Maker:
             self.field_resets.setdefault(register, []).append((*place, reset))
             if reset is not None and place[1] >= 16:
                 yield from self.boot_address(table, row, name, reset)
+
+    def titled(self, table: Table) -> str:
+        """The one register of a list that the title of a table names, else empty."""
+        found = {word for word in table.title.replace(":", " ").split() if word in self.registers.names}
+        return found.pop() if len(found) == 1 else ""
 
     def bits_of(self, table: Table, row: Row) -> tuple[int, int] | None:
         """Lowest bit and width of the row's field."""

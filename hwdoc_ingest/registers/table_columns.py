@@ -17,21 +17,23 @@ _HEADERS: Mapping[str, str] = {
     r"|偏移(地址|量)?",
     "position": r"(start )?bit ?(position|offset|index)|lsb|start bit|first bit|position|起始位",
     "last": r"msb|end bit|last bit|结束位",
-    "bits": r"bits?|bit ?range|bit\(s\)|range|位",
-    "size": r"(bit ?)?(size|width|length)( in bits)?|(size|width) \(?bits?\)?|number of bits|位宽|宽度",
+    "bits": r"bits?|bit ?range|bit\(s\)|bit ?(#|no\.?|number)|range|位",
+    "size": r"(bit ?)?(size|width|length)( in bits)?|(size|width) \(?bits?\)?|(number|no\.?) of bits|位宽|宽度",
     "reset": r"(default|reset|initial|init)( value| state)?|por value|复位值|默认值",
     "access": r"(host |sw |software |bus )?access( type| mode)?|r/?w|rw|attribute|读写|访问",
     "description": r"desc(ription)?|function|meaning|描述|说明",
     "block": r"(address block|block|peripheral|module|ip( block)?|unit|instance|region|slave)( name)?|模块|外设",
     "base": r"((block|module|peripheral) )?base( addr(ess)?)?|(start|from)( addr(ess)?)?|基地址|起始地址",
     "end": r"(end|to|last)( addr(ess)?)?|结束地址",
-    "irq": r"irq( ?#| number| no\.?| num| id| line)?|(interrupt|vector|int)( id| number| no\.?| num| ?#| line)|中断号",
-    "source": r"interrupt( name| source)|source|中断源?",
+    "irq": r"irq( ?#| number| no\.?| num| id| line)?|(interrupt|vector|int)( id| number| no\.?| num| ?#| line)"
+    r"|event( id| number| no\.?)|中断号",
+    "source": r"interrupt( name| source)|event( name| source)?|source|中断源?",
 }
 _ROLES = {role: re.compile(words) for role, words in _HEADERS.items()}
 _BASE_SAID = re.compile(r"\s*[(\[]?\b(?:hex(?:adecimal)?|0x)\b[)\]]?\s*", re.I)
 """How a header says that the numbers below it are hexadecimal."""
 _UNIT_SAID = re.compile(r"\s*\((?:bits?|bytes?|dec(?:imal)?)\)\s*", re.I)
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*")
 _BITS_SAID = re.compile(r"bit|width|位", re.I)
 _MIN_ROLES = 2
 _OF_HEADING = ("register", "name", "offset", "reset", "block", "base")
@@ -118,10 +120,10 @@ def header(row: Row) -> dict[str, int]:
 
 
 def _header_words(cell: str) -> str:
+    """The words of a header cell that name a role: whole, without its unit, or without all in brackets."""
     words = _BASE_SAID.sub(" ", " ".join(re.sub(r"[_\n]+", " ", cell).split()))
-    whole = words.lower().strip(" :*.")
-    plain = _UNIT_SAID.sub(" ", words).lower().strip(" :*.")
-    return whole if any(pattern.fullmatch(whole) for pattern in _ROLES.values()) else plain
+    forms = [form.lower().strip(" :*.") for form in (words, _UNIT_SAID.sub(" ", words), _BRACKETS.sub(" ", words))]
+    return next((form for form in forms if any(pattern.fullmatch(form) for pattern in _ROLES.values())), forms[1])
 
 
 def find_tables(rows: Sequence[Row]) -> list[Table]:
@@ -134,14 +136,15 @@ def find_tables(rows: Sequence[Row]) -> list[Table]:
         if isinstance(row.page, str) and row.page != page:
             page, title, heading = row.page, "", {}
             tables.append(Table({}, ""))
-        columns = header(row)
+        said_above = _pairs(row)
+        columns = {} if len(said_above) > 1 else header(row)
         if columns:
             said = frozenset(role for role, at in columns.items() if _BASE_SAID.search(row.cells[at]))
             bits = "size" in columns and _BITS_SAID.search(row.cells[columns["size"]]) is not None
             tables.append(Table(columns, title, said, heading, bits))
             title, heading = "", {}
-        elif (pair := _pair(row)) and (pair[2] or not tables or not tables[-1].columns or _stands_apart(row, tables)):
-            heading[pair[0]] = (pair[1], row)
+        elif said_above and _is_heading(row, said_above, tables):
+            heading.update({role: (value, row) for role, value in said_above.items()})
         elif len(row.cells) == 1:
             title = next(iter(row.cells.values()))[:80]
             if tables:
@@ -151,16 +154,24 @@ def find_tables(rows: Sequence[Row]) -> list[Table]:
     return [table for table in tables if table.columns]
 
 
-def _pair(row: Row) -> tuple[str, str, bool] | None:
-    """Role, value and whether a colon joins them, where a row is one word with its value."""
-    if len(row.cells) != 2:
-        return None
-    word, value = row.cells.values()
-    role = next((role for role in _OF_HEADING if _ROLES[role].fullmatch(_header_words(word))), None)
-    return (role, value, word.rstrip().endswith(":")) if role else None
+def _pairs(row: Row) -> dict[str, str]:
+    """What each role is said to be, where a row is only words with their values: `Register | CTRL | Offset | 0x4`."""
+    cells = list(row.cells.values())
+    said: dict[str, str] = {}
+    for word, value in zip(cells[::2], cells[1::2], strict=False):
+        words = _header_words(word)
+        role = next((role for role in _OF_HEADING if _ROLES[role].fullmatch(words)), None)
+        if role is None or role in said or any(pattern.fullmatch(_header_words(value)) for pattern in _ROLES.values()):
+            return {}
+        said[role] = value
+    numbers = [value for role, value in said.items() if role not in ("register", "name", "block")]
+    fits = len(cells) == 2 * len(said) and all(number(value, False) is not None for value in numbers)
+    return said if fits and (len(said) == 1 or numbers) else {}
 
 
-def _stands_apart(row: Row, tables: Sequence[Table]) -> bool:
-    """Whether an empty row stands between the last table and this row."""
-    above = tables[-1].rows
-    return bool(above) and row.number - above[-1].number > 1
+def _is_heading(row: Row, said_above: Mapping[str, str], tables: Sequence[Table]) -> bool:
+    """Whether a row of words with values is no row of the table above it."""
+    if len(said_above) > 1 or next(iter(row.cells.values())).rstrip().endswith(":"):
+        return True
+    above = tables[-1].rows if tables and tables[-1].columns else []
+    return not tables or not tables[-1].columns or (bool(above) and row.number - above[-1].number > 1)

@@ -72,10 +72,45 @@ def test_a_register_named_above_the_table_of_its_fields(tmp_path):
     assert said(reading, "register.field") == fields
 
 
+LIST = "Register,Offset\nCTRL,0x0\nSTAT,0x4\n\n"
+FIELDS = "Bit #,Name,R/W\n31:16,HIGH,R\n15,FLAG,R\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "owner"),
+    [
+        ("CTRL\n", "CTRL."),
+        ("Register CTRL: control\n", "CTRL."),
+        ("Register,CTRL,Address,0x0\n", "CTRL."),
+        ("Legend\n", ""),
+        ("CTRL and STAT\n", ""),
+    ],
+)
+def test_the_fields_of_a_register_of_the_list_named_in_their_title(tmp_path, title, owner):
+    reading = read(tmp_path, LIST + title + FIELDS)
+    assert said(reading, "register.field") == [(f"{owner}HIGH", (16, 16)), (f"{owner}FLAG", (15, 1))]
+    assert set(said(reading, "register.offset")) == {("CTRL", "0x0"), ("STAT", "0x4")}
+
+
+def test_headers_with_remarks_in_brackets_and_in_other_words(tmp_path):
+    table = "Register,Address (offset),No. of bits,Reset value (hex)\nA,0h,8,1F\nB,1h,8,A0\n"
+    reading = read(tmp_path, table)
+    assert said(reading, "register.offset") == [("A", "0x0"), ("B", "0x1")]
+    assert said(reading, "register.width_bits") == [("A", 8), ("B", 8)]
+    assert said(reading, "register.reset") == [("A", "0x1f"), ("B", "0xa0")]
+    events = read(tmp_path, "Event ID,Event Name,Source\n8,dma_event,DMA\n22,timer_lo,Timer\n")
+    assert said(events, "interrupts.irq") == [("dma_event", 8), ("timer_lo", 22)]
+
+
+def test_a_row_of_names_without_numbers_is_a_header_and_no_heading(tmp_path):
+    reading = read(tmp_path, "Register,Reads as,Offset,Seen\nCTRL,zero,0x8,yes\n")
+    assert said(reading, "register.offset") == [("CTRL", "0x8")]
+
+
 def test_a_memory_map_with_sizes_in_words(tmp_path):
-    rows = "L2_MEM,0x1C000000,512K\nROM,0x1A000000,8 KiB\nSRAM,0x20000000,64\nUDMA,0x1A102000,4K\n"
+    rows = "L2,0x1C000000,512K\nROM,0x1A000000,8 KiB\nSRAM,0x20000000,64\nUDMA,0x1A102000,4K\n"
     reading = read(tmp_path, f"Region Name,Base Address,Size\n{rows}")
-    assert said(reading, "memory.region.size_bytes") == [("L2_MEM", 512 << 10), ("ROM", 8 << 10)]
+    assert said(reading, "memory.region.size_bytes") == [("L2", 512 << 10), ("ROM", 8 << 10)]
     assert said(reading, "mmio.base") == [("UDMA", "0x1a102000")]
 
 
