@@ -83,7 +83,7 @@ def test_what_a_prediction_does_without_is_said_in_chinese():
         assert re.fullmatch(r"compute_units\.npu\.rows（[^A-Za-z]+）", said), said
 
 
-def test_why_an_id_cannot_be_is_chinese():
+def test_why_an_id_cannot_be_is_chinese() -> None:
     with pytest.raises(InputError) as refused:
         person_id("李伟")
     said = "".join(in_chinese(each) for each in str(refused.value).split("\n"))
