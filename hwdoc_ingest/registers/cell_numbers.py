@@ -18,6 +18,7 @@ _FORMS = (
     (re.compile(r"\$([0-9a-f]+)", re.I), 16),
 )
 _FROM_BASE = re.compile(r"[A-Za-z]\w*\s*\+\s*(.+)")
+_BETWEEN = re.compile(r"\s*(?:-|–|~|\.\.|\bto\b)\s*")
 _IN_STEPS = re.compile(r"(\w+)\s*\+\s*(?:\(?[A-Za-z]\)?\s*[*x×]\s*(\w+)|(\w+)\s*[*×]\s*\(?[A-Za-z]\)?)", re.ASCII)
 _BYTES = re.compile(r"([\d.]+)\s*([KMG])?(?:i?B|bytes?)?", re.I)
 _BARE_HEX = re.compile(r"[0-9a-f]{1,16}", re.I)
@@ -82,6 +83,9 @@ def offset_number(cell: str, bare_is_hex: bool) -> tuple[int, str] | None:
     if steps:
         first, step = number(steps[1], bare_is_hex), number(steps[2] or steps[3], bare_is_hex)
         return None if first is None or not step else (first, f"the first of an array, every {step:#x} bytes")
+    ends = [number(end, bare_is_hex) for end in _BETWEEN.split(cell)] if len(cell) <= MAX_LETTERS else []
+    if len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] < ends[1]:
+        return ends[0], f"the first of an array up to {ends[1]:#x}"
     from_base = _FROM_BASE.fullmatch(cell.strip()) if len(cell) <= MAX_LETTERS else None
     behind = number(from_base[1], bare_is_hex) if from_base else None
     return None if behind is None else (behind, "")

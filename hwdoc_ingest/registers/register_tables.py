@@ -18,6 +18,8 @@ from metainfer_core.spec.draft import Candidate
 
 _MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b|\b(\w+_)?mem(_\w+)?\b|^L[123]$", re.I)
 _BOOT = re.compile(r"boot[ _]*addr|reset[ _]*vector|boot[ _]*vector|boot[ _]*pc", re.I)
+_LONGEST_NAME = 48
+"""Letters; more is a description rather than a block's name."""
 LARGEST_OFFSET = 1 << 28
 """An address above it is where a register stands in the whole chip, not in its block."""
 
@@ -120,7 +122,7 @@ class _Maker:
         """A list of registers."""
         as_hex, reset_as_hex = table.is_hex("offset"), table.is_hex("reset")
         for row in table.rows:
-            yield from self.register(table, row, as_hex, reset_as_hex)
+            yield from self.register(table, row, as_hex, reset_as_hex, of_field=bool(table.cell(row, "field")))
 
     def register(
         self, table: Table, row: Row, as_hex: bool, reset_as_hex: bool, of_field: bool = False
@@ -151,7 +153,7 @@ class _Maker:
                 yield self.said("register.width_bits", 8 * width, row, instance, f"{width} bytes", 0.7)
             else:
                 yield self.said("register.width_bits", width, row, instance)
-        reset = number(table.cell(row, "reset"), reset_as_hex)
+        reset = table.reset(row, reset_as_hex)
         if reset is not None:
             self.list_resets.setdefault(name, reset)
             yield self.said("register.reset", address(reset), row, instance)
@@ -217,9 +219,9 @@ class _Maker:
         """A memory map: blocks and memories with their first address."""
         as_hex = table.is_hex("base")
         for row in table.rows:
-            name = table.cell(row, "block") or table.cell(row, "register")
+            name = table.cell(row, "block") or table.cell(row, "register") or table.cell(row, "description")
             base = number(table.cell(row, "base"), as_hex)
-            if not name or base is None:
+            if not name or base is None or len(name) > _LONGEST_NAME or name.lower().startswith("reserved"):
                 continue
             if not as_hex and is_ambiguous_address(table.cell(row, "base")):
                 words = table.cell(row, "base")[:40]

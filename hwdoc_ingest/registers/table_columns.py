@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from hwdoc_ingest.registers.cell_numbers import column_is_hex, number, offset_number, steps_are_hex
@@ -13,11 +14,12 @@ _HEADERS: Mapping[str, str] = {
     "register": r"register( name)?|reg( name)?|registers|(command|cmd)( name)?|mnemonic|acronym|寄存器(名称?)?",
     "name": r"name|symbol|名称",
     "field": r"bit ?-?field( name)?|field( name)?|bit name|fields|位域(名称?)?|位名称?",
-    "offset": r"((register|reg|addr(ess)?|byte) )?offset( addr(ess)?)?|((register|reg|relative) )?addr(ess)?"
+    "offset": r"((register|reg|addr(ess)?|byte) )?offset( addr(ess)?| start)?|((register|reg|relative) )?addr(ess)?"
     r"|偏移(地址|量)?",
-    "position": r"(start )?bit ?(position|offset|index)|lsb|start bit|first bit|position|起始位",
-    "last": r"msb|end bit|last bit|结束位",
-    "bits": r"bits?|bit ?range|bit\(s\)|bit ?(#|no\.?|number)|range|位",
+    "position": r"(start )?bit ?(position|offset|index)|lsb|low bit|bit low|bit start|start bit"
+    r"|first bit|position|起始位",
+    "last": r"msb|high bit|bit high|bit end|end bit|last bit|结束位",
+    "bits": r"bits?|bit ?range|bit\(s\)|bit ?(#|no\.?|number|assignment)|range|位",
     "size": r"(bit ?)?(size|width|length)( in bits)?|(size|width) \(?bits?\)?|(number|no\.?) of bits|位宽|宽度",
     "reset": r"(default|reset|initial|init)( value| state)?|por value|复位值|默认值",
     "access": r"(host |sw |software |bus )?access( type| mode)?|r/?w|rw|attribute|读写|访问",
@@ -34,6 +36,7 @@ _BASE_SAID = re.compile(r"\s*[(\[]?\b(?:hex(?:adecimal)?|0x)\b[)\]]?\s*", re.I)
 """How a header says that the numbers below it are hexadecimal."""
 _UNIT_SAID = re.compile(r"\s*\((?:bits?|bytes?|dec(?:imal)?)\)\s*", re.I)
 _BRACKETS = re.compile(r"\s*\([^()]*\)\s*")
+_BINARY_SAID = re.compile(r"\bbin(ary)?\b", re.I)
 _BITS_SAID = re.compile(r"bit|width|位", re.I)
 _MIN_ROLES = 2
 _OF_HEADING = ("register", "name", "offset", "reset", "block", "base")
@@ -65,6 +68,8 @@ class Table:
     """What lines of a word and a value above the header say: `Register Name: | CTRL`."""
     says_bits: bool = False
     """Whether the header says that sizes are bits, or speaks of a width."""
+    says_binary: bool = False
+    """Whether the header says that reset values are binary."""
     rows: list[Row] = field(default_factory=list)
 
     def cell(self, row: Row, role: str) -> str:
@@ -99,6 +104,23 @@ class Table:
             for step in (4, 8)
         )
 
+    @cached_property
+    def may_be_binary(self) -> bool:
+        """Whether all bare reset values are 0 and 1 at one length of 4 or more, so that their base is not plain."""
+        bare = {cell for cell in (self.cell(row, "reset") for row in self.rows) if cell.isdigit()}
+        lengths = {len(cell) for cell in bare}
+        return len(lengths) == 1 and min(lengths) >= 4 and all(set(cell) <= {"0", "1"} for cell in bare)
+
+    def reset(self, row: Row, as_hex: bool) -> int | None:
+        """The reset value of a row; bare digits that may be binary count as their length fits the register's width."""
+        cell = self.cell(row, "reset")
+        if "reset" in self.hex_roles or not cell.isdigit() or not (self.says_binary or self.may_be_binary):
+            return number(cell, as_hex)
+        width = number(self.cell(row, "size"), False)
+        if set(cell) <= {"0", "1"} and (self.says_binary or width == len(cell)):
+            return int(cell, 2)
+        return int(cell, 16) if width == 4 * len(cell) else 0 if not int(cell) else None
+
     def is_hex(self, role: str) -> bool:
         """Whether bare digits in the column of a role are hexadecimal."""
         cells = [self.cell(row, role) for row in self.rows]
@@ -116,6 +138,8 @@ def header(row: Row) -> dict[str, int]:
     if "register" not in columns and "field" not in columns and "name" in columns:
         of_field = "position" in columns or ("bits" in columns and "offset" not in columns)
         columns["field" if of_field else "register"] = columns.pop("name")
+    elif {"field", "offset", "name"} <= columns.keys() and "register" not in columns:
+        columns["register"] = columns.pop("name")
     return columns if len(columns) >= _MIN_ROLES and len(columns) * 3 >= len(row.cells) else {}
 
 
@@ -141,7 +165,8 @@ def find_tables(rows: Sequence[Row]) -> list[Table]:
         if columns:
             said = frozenset(role for role, at in columns.items() if _BASE_SAID.search(row.cells[at]))
             bits = "size" in columns and _BITS_SAID.search(row.cells[columns["size"]]) is not None
-            tables.append(Table(columns, title, said, heading, bits))
+            binary = "reset" in columns and _BINARY_SAID.search(row.cells[columns["reset"]]) is not None
+            tables.append(Table(columns, title, said, heading, bits, binary))
             title, heading = "", {}
         elif said_above and _is_heading(row, said_above, tables):
             heading.update({role: (value, row) for role, value in said_above.items()})

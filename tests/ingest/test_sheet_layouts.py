@@ -107,6 +107,48 @@ def test_a_row_of_names_without_numbers_is_a_header_and_no_heading(tmp_path):
     assert said(reading, "register.offset") == [("CTRL", "0x8")]
 
 
+@pytest.mark.parametrize(
+    ("columns", "rows", "resets"),
+    [
+        ("Width,Default", "8,01101010;8,00000111", ["0x6a", "0x7"]),
+        ("Width,Default", "32,00000010;32,00000001", ["0x10", "0x1"]),
+        ("Access,Default", "RW,01101010;RW,00000000", [None, "0x0"]),
+        ("Access,Default (binary)", "RW,0101;RW,1", ["0x5", "0x1"]),
+        ("Width,Default (hex)", "8,0010;8,0001", ["0x10", "0x1"]),
+        ("Width,Default", "32,10;32,16", ["0xa", "0x10"]),
+    ],
+)
+def test_reset_values_of_noughts_and_ones(tmp_path, columns, rows, resets):
+    lines = "".join(f"R{at},0x{at},{row}\n" for at, row in enumerate(rows.split(";")))
+    found = dict(said(read(tmp_path, f"Register,Offset,{columns}\n{lines}"), "register.reset"))
+    assert [found.get(f"R{at}") for at in range(2)] == resets
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Name,Offset Address,Bit Field Name,Bit Assignment,Initial Value", "Register,Offset Start,Field,Bit No.,Reset"],
+)
+def test_a_list_with_a_row_for_each_field_under_its_register(tmp_path, header):
+    reading = read(tmp_path, f"{header}\nr0,0x0,a,3,1\n,,b,0,0\nr1,0x4,c,1,1\n")
+    assert said(reading, "register.offset") == [("r0", "0x0"), ("r1", "0x4")]
+    assert said(reading, "register.field") == [("r0.a", (3, 1)), ("r0.b", (0, 1)), ("r1.c", (1, 1))]
+    assert said(reading, "register.reset") == []
+
+
+def test_fields_by_their_highest_and_lowest_bit(tmp_path):
+    reading = read(tmp_path, "Register,Addr,Field,High Bit,Low Bit,Reset\nCFG,0x8,MODE,3,0,0x2\nCFG,0x8,EN,4,4,0x1\n")
+    assert said(reading, "register.field") == [("CFG.MODE", (0, 4)), ("CFG.EN", (4, 1))]
+    unread = read(tmp_path, "Register,Addr,Field,Where,Reset\nCFG,0x8,MODE,low,0x2\n")
+    assert [c.field for c in unread.candidates] == ["register.offset"]
+
+
+def test_a_memory_map_that_names_its_blocks_by_description_alone(tmp_path):
+    rows = "0x0,0x1FFFF,Boot ROM\n0x20000,0x2FFFF,Reserved\n0x40000000,0x40000FFF,UART0\n"
+    reading = read(tmp_path, f"Start address,End address,Description\n{rows}")
+    assert said(reading, "memory.region.size_bytes") == [("Boot ROM", 0x20000)]
+    assert said(reading, "mmio.base") == [("UART0", "0x40000000")]
+
+
 def test_a_memory_map_with_sizes_in_words(tmp_path):
     rows = "L2,0x1C000000,512K\nROM,0x1A000000,8 KiB\nSRAM,0x20000000,64\nUDMA,0x1A102000,4K\n"
     reading = read(tmp_path, f"Region Name,Base Address,Size\n{rows}")
@@ -122,6 +164,8 @@ def test_a_memory_map_with_sizes_in_words(tmp_path):
         ("0x104 + n*0x20", (0x104, "the first of an array, every 0x20 bytes")),
         ("0x104 + 0x20*n", (0x104, "the first of an array, every 0x20 bytes")),
         ("0x8", (8, "")),
+        ("0x100-0x11C", (0x100, "the first of an array up to 0x11c")),
+        ("0x11C-0x100", None),
         ("0x104 + n*m", None),
         ("see BASE + 4", None),
         ("BASE + later", None),
