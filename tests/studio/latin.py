@@ -31,6 +31,7 @@ ABBREVIATIONS = frozenset(
     """
     ONNX PDF SVD CMSIS CSV XLSX DTS DTSI DTB YAML YML JSON HTML NPZ SQNR arg-max FPU SDR DDR SIMD MFLOPS
     NPU CPU GPU DSP DMA SRAM DRAM PSRAM ROM OTP Esc Enter Tab Alt
+    pdf xlsx csv svd dts dtsi dtb onnx npz yaml yml json bundle
     """.split()  # noqa: SIM905
 )
 PROPER = frozenset("""Xtensa LX AMD EPYC Intel Xeon Runtime Netron Roofline English meta-infer Jacob""".split())  # noqa: SIM905

@@ -136,7 +136,7 @@ def test_every_filter_of_the_queue_is_seen_whole(studio, page, language, state):
 
 @pytest.mark.parametrize(
     ("address", "words"),
-    [("sign?", "融合"), ("review?action=quantize%40conv_1&", "位宽"), ("review?action=quantize%40conv_1&", "目标硬件")],
+    [("sign?", "融合"), ("review?action=quantize%40conv_1&", "位宽"), ("review?action=quantize%40conv_1&", "计算单元")],
 )
 def test_kinds_and_parameters_have_chinese_names(studio, page, address, words):
     page.goto(f"{studio.address}/{address}policy={PATH}&lang=zh")
