@@ -61,7 +61,7 @@ def act(name: str, nodes: tuple[str, ...] = ("n",), why: tuple[Reason, ...] = ()
             Evidence(together=effect(sqnr_db=23.0)),
             ("medium", "With all others: 23.0 dB is within 6 dB of the budget."),
         ),
-        (act("fuse", ("a", "b")), Evidence(), ("low", "The same operations")),
+        (act("fuse", ("a", "b")), Evidence(), ("low", "The same function; ")),
         (act("fuse", tuple("abcdefg")), Evidence(), ("high", "7 nodes become one kernel.")),
         (
             act("decompose", into=("Exp",)),
