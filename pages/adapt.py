@@ -139,6 +139,7 @@ def _arguments(
     ]  # fmt: skip
     pairs += [("--input-shape", each) for each in shapes.split()]
     words = [str(word) for name, value in pairs if value is not None for word in (name, value)]
+    measured_on = evaluation or calibration
     asked = Settings(
         budget_db=budget,
         goal_ms=goal or None,
@@ -146,7 +147,7 @@ def _arguments(
         precision=Precision.INT8 if integers else Precision.FLOAT32,
         alone=alone,
         calibration=calibration.name if calibration else "",
-        evaluation=data_of_effects.name if (data_of_effects := evaluation or calibration) else "",
+        evaluation=measured_on.name if measured_on else "",
         shapes=read_shapes(shapes),
     )
     return ("adapt", *words, *(() if alone else ("--fast-mode",))), asked

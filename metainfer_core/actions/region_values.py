@@ -16,7 +16,6 @@ import onnx_ir as ir
 from metainfer_core.actions.rewiring import array_of
 from metainfer_core.graph.shapes import static_shape
 
-_ERF = np.vectorize(math.erf, otypes=[np.float64])
 POINTWISE: Mapping[str, Callable[..., np.ndarray]] = {
     "Add": np.add,
     "Sub": np.subtract,
@@ -32,7 +31,7 @@ POINTWISE: Mapping[str, Callable[..., np.ndarray]] = {
     "Exp": np.exp,
     "Log": np.log,
     "Tanh": np.tanh,
-    "Erf": _ERF,
+    "Erf": np.vectorize(math.erf, otypes=[np.float64]),
     "Relu": lambda x: np.maximum(x, 0.0),
     "Sigmoid": lambda x: 0.5 * (1.0 + np.tanh(0.5 * x)),
     "Softplus": lambda x: np.logaddexp(x, 0.0),

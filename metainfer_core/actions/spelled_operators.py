@@ -17,7 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core.actions.activations import SpelledOut
-from metainfer_core.actions.region_values import KNOWN, REDUCTIONS, RegionValue, axes_of, region_values
+from metainfer_core.actions.region_values import KNOWN, POINTWISE, REDUCTIONS, RegionValue, axes_of, region_values
 from metainfer_core.actions.rewiring import (
     add_constant,
     array_of,
@@ -41,14 +41,13 @@ CLOSE = 2e-6
 CURVE_CLOSE = 1e-6
 
 _GRID = np.concatenate([np.linspace(-12, 12, 481), [-1e4, -300.0, -50.0, -20.0, -1e-3, 1e-3, 20.0, 50.0, 300.0, 1e4]])
-_ERF = np.vectorize(math.erf, otypes=[np.float64])
 _BENT = _GRID + 0.044715 * _GRID**3
-_SOFTPLUS = np.logaddexp(_GRID, 0.0)
+_SOFTPLUS = POINTWISE["Softplus"](_GRID)
 _CURVES: tuple[tuple[str, dict[str, str], np.ndarray], ...] = (
-    ("Gelu", {}, 0.5 * _GRID * (1 + _ERF(_GRID * math.sqrt(0.5)))),
+    ("Gelu", {}, 0.5 * _GRID * (1 + POINTWISE["Erf"](_GRID * math.sqrt(0.5)))),
     ("Gelu", {"approximate": "tanh"}, 0.5 * _GRID * (1 + np.tanh(math.sqrt(2 / math.pi) * _BENT))),
     ("Mish", {}, _GRID * np.tanh(_SOFTPLUS)),
-    ("Sigmoid", {}, 0.5 * (1 + np.tanh(0.5 * _GRID))),
+    ("Sigmoid", {}, POINTWISE["Sigmoid"](_GRID)),
     ("Tanh", {}, np.tanh(_GRID)),
     ("Softplus", {}, _SOFTPLUS),
 )

@@ -75,9 +75,9 @@ def _searches() -> list[Job]:
 def _to_begin_with(names: Sequence[str], last: str | None) -> str:
     """What was chosen last in this window, else what anybody worked on last; what cannot be reviewed comes after."""
     fit = [name for name in names if _is_fit(workspace_folder() / name)] or names
-    return (
-        last if last is not None and last in fit else max(fit, key=lambda name: _worked_on(workspace_folder() / name))
-    )
+    if last is not None and last in fit:
+        return last
+    return max(fit, key=lambda name: _worked_on(workspace_folder() / name))
 
 
 def _is_fit(path: Path) -> bool:

@@ -1,19 +1,7 @@
 """Register tables with other header words, and bare digits that may be hexadecimal."""
 
 import pytest
-
-from hwdoc_ingest.reading import no_progress
-from hwdoc_ingest.registers.sheets import read_csv
-
-
-def read(tmp_path, text):
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    return read_csv(path, "t", no_progress)
-
-
-def said(reading, field):
-    return [(c.instance, c.value) for c in reading.candidates if c.field == field]
+from sheet_readings import read, said
 
 
 def test_a_header_may_say_the_base_and_the_unit_of_its_numbers(tmp_path):

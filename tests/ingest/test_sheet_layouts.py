@@ -1,20 +1,9 @@
 """Layouts of register tables: a row for each field, sizes in bytes, vector tables, words above the header."""
 
 import pytest
+from sheet_readings import read, said
 
-from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.registers.cell_numbers import number, offset_number, size_in_bytes
-from hwdoc_ingest.registers.sheets import read_csv
-
-
-def read(tmp_path, text):
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    return read_csv(path, "t", no_progress)
-
-
-def said(reading, field):
-    return [(c.instance, c.value) for c in reading.candidates if c.field == field]
 
 
 def test_what_stands_beside_a_field_is_the_fields_and_not_its_registers(tmp_path):
