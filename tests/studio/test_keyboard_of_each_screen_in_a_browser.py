@@ -38,6 +38,12 @@ def focused(page):
     return page.locator(":focus")
 
 
+def listening(page):
+    """Waits until a loaded page hears its keys: their script comes after what it draws."""
+    settled(page)
+    page.wait_for_function("() => window.metaInferKeyboard")
+
+
 def test_a_model_is_brought_in_and_is_the_one_that_is_shown(studio, page, tmp_path):
     (tmp_path / "brought.onnx").write_bytes(model_bytes())
     page.goto(f"{studio.address}/model?model=net.onnx&spec={SPEC}")
@@ -81,7 +87,7 @@ def test_no_heading_takes_a_tab_and_the_buttons_of_a_table_are_seen(studio, page
 
 def test_one_key_leads_to_the_chief_button_of_a_screen_from_within_a_field_too(studio, page):
     page.goto(f"{studio.address}/adapt?model=net.onnx&spec={SPEC}")
-    settled(page)
+    listening(page)
     expect(page.get_by_text(text("main_key"))).to_be_visible()
     page.get_by_role("combobox", name=text("choose_model")).focus()
     page.keyboard.press("Alt+m")
@@ -89,7 +95,7 @@ def test_one_key_leads_to_the_chief_button_of_a_screen_from_within_a_field_too(s
     page.keyboard.press("Alt+m")  # and on to the next, which leads to the review
     expect(page.locator('[class*="st-key-next_"] a')).to_be_focused()
     page.goto(f"{studio.address}/specs")
-    settled(page)
+    listening(page)
     page.keyboard.press("Alt+m")  # the library has none
     expect(page.get_by_role("heading", name=text("page_specs"))).to_be_focused()
 
