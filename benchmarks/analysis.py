@@ -21,8 +21,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from metainfer_core.cost.estimate import estimate
 from metainfer_core.cost.workload import workloads_of_summary
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.graph.summary import summarise
 from metainfer_core.spec.library import load
 

@@ -34,7 +34,7 @@ from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
 from hwdoc_ingest.statements.statement import Statement
 from hwdoc_ingest.statements.tagger import RuleTagger, Span
 from hwdoc_ingest.sureness.confidence import weigh
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 RULES = {rule.field: rule for rule in QUANTITY_RULES}
 ANY_CELL = re.compile(r"[^|]*[^|\s]")

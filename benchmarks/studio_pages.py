@@ -22,8 +22,8 @@ from metainfer_core.bundle.statement import Justification
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.policy.policy import Evidence, Policy, PolicyAction, Risk
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource, SpecDraft
+from metainfer_core.spec.drafting.draft_file import write_draft
 from metainfer_core.spec.library import load
 from metainfer_core.values import sha256
 from review_store.review.decide import Decision, decide

@@ -20,8 +20,8 @@ from metainfer_core.cli.policy_commands import HwSpec, Model
 from metainfer_core.cli.streams import tell
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.files import check_outputs
+from metainfer_core.graph.files.save import model_digest, save_model
 from metainfer_core.graph.same_graph import graph_difference
-from metainfer_core.graph.save import model_digest, save_model
 from metainfer_core.pipeline import prepare
 from metainfer_core.policy.lineage import Lineage
 from metainfer_core.policy.plain import read_policy

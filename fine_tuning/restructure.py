@@ -18,10 +18,10 @@ from metainfer_core.actions.pieces import Pieces
 from metainfer_core.actions.rewiring import FROM, add_constant, nodes_by_id, numbers_of, remove, set_input, take_over
 from metainfer_core.actions.spelled_operators import as_one
 from metainfer_core.errors import InputError, UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.shapes import static_shape
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_every_tensor
 from metainfer_core.verify.samples import Feeds

@@ -13,7 +13,7 @@ from metainfer_core.cli import console
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.errors import InputError
 from metainfer_core.files import check_outputs
-from metainfer_core.graph.save import model_digest, save_model
+from metainfer_core.graph.files.save import model_digest, save_model
 
 
 def commands(app: typer.Typer) -> None:

@@ -18,8 +18,8 @@ from framework_import.pt2_archive import HOW_TO_SAVE as SAVE_A_PROGRAM
 from framework_import.saved_model import HOW_TO_SAVE as SAVE_A_FOLDER
 from metainfer_core import __version__, files
 from metainfer_core.errors import InputError, MetaInferError, ObligationFailed, UnsupportedError
-from metainfer_core.graph.input_shapes import ONLY_INPUT
-from metainfer_core.graph.load import import_model
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.input_shapes import ONLY_INPUT
 from metainfer_core.values import canonical_json, sha256
 from metainfer_core.verify.equivalence import Distance, distances
 from metainfer_core.verify.reference import run_reference

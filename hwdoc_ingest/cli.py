@@ -17,7 +17,7 @@ from metainfer_core.cli import console
 from metainfer_core.cli.streams import tell
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import check_outputs, write_bytes
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft_file import write_draft
 
 
 def commands(app: typer.Typer) -> None:

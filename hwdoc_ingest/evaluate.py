@@ -25,7 +25,7 @@ from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.cli import console
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import read_bytes
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 from metainfer_core.values import read_json
 
 SURE = 0.98

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 from metainfer_core.values import Value
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from metainfer_core.files import MEBIBYTE
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 from metainfer_core.values import Value
 
 Progress = Callable[[str, int, int], None]

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from metainfer_core.errors import MetaInferError
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 from studio.background.job_view import progress_sentence
 from studio.drafts.confirm_desk import confirm_desk
 from studio.drafts.decision_log import read_log

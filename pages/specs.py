@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from metainfer_core.actions.catalog import kind
-from metainfer_core.spec.diff import Change, diff
+from metainfer_core.spec.revising.diff import Change, diff
 from studio.manuals.spec_library import (
     Field,
     Shelved,

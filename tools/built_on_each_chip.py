@@ -32,9 +32,9 @@ from metainfer_core.npu.device import devices
 from metainfer_core.pipeline.steps import Adapted, Prepared
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.search.half_search import formats
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import entries
-from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.verify.samples import random_samples
 
 ROOT = Path(__file__).parents[1]
@@ -140,7 +140,7 @@ def _adapted(model: Path, spec: HardwareSpec, precision: Precision) -> tuple[Pre
 
 def _bound(model: Path) -> dict[str, tuple[int, ...]]:
     """Shapes for inputs that leave some open: one sample, and `SIDE` for heights and widths."""
-    from metainfer_core.graph.load import load_model
+    from metainfer_core.graph.files.load import load_model
 
     shapes = {}
     for value in load_model(model).model.graph.inputs:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import read_spec
 
 HWSPECS = Path(__file__).parents[1] / "hwspecs"
 

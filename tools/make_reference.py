@@ -36,7 +36,7 @@ from metainfer_core.cli import build_app, validator
 from metainfer_core.codegen.catalog import BACKENDS
 from metainfer_core.files import write_bytes
 from metainfer_core.numerics.signatures import SIGNATURES, Signature
-from metainfer_core.spec.error_classes import CLASSES
+from metainfer_core.spec.checking.error_classes import CLASSES
 from metainfer_core.spec.field_shapes import SPEC, Shape
 from metainfer_core.spec.quantities import key_unit
 from metainfer_core.values import Value

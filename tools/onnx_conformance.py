@@ -24,10 +24,10 @@ import onnx
 import onnxruntime
 
 from metainfer_core.errors import MetaInferError, UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.opset import ONNX_OPSET
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.opset import ONNX_OPSET
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "onnx_conformance.md"
 VERDICTS = {

@@ -19,9 +19,9 @@ from metainfer_core.actions.quantize_dequantize import raw
 from metainfer_core.actions.rewiring import add_constant, data_of, followers, numbers_of
 from metainfer_core.cost.estimate import Estimate
 from metainfer_core.errors import MetaInferError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.numerics.lowering.model_reader import ModelReader
 from metainfer_core.numerics.ranges import Calibration, TensorRange
 from metainfer_core.policy.choose import predict

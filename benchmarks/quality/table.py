@@ -34,8 +34,8 @@ import turned_pages
 
 import metainfer_core.policy
 from metainfer_core import pipeline
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.signatures import headers
 from metainfer_core.numerics.simulator import Simulator

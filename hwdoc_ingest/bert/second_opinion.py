@@ -17,7 +17,7 @@ from hwdoc_ingest.judging.marked_boxes import holds
 from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
 from hwdoc_ingest.statements.statement import Statement
 from hwdoc_ingest.statements.tagger import Span
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 BOUNDS = ("min", "typ", "max")
 MAYBE_NOTHING = 0.3

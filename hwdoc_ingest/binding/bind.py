@@ -27,7 +27,7 @@ from hwdoc_ingest.statements.statement import Cell, Statement
 from hwdoc_ingest.sureness.confidence import LEXICON, confidence
 from hwdoc_ingest.sureness.same_thing import plain
 from hwdoc_ingest.sureness.standing import standing
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 UNIT_HEADER = re.compile(r"^units?\b|单位", re.IGNORECASE)
 CONDITION_HEADER = re.compile(r"^(?:test\s+)?conditions?\b|条件", re.IGNORECASE)

@@ -11,7 +11,7 @@ from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.statements.number_phrases import find_amounts
 from hwdoc_ingest.sureness.calibration import Evidence, gather
 from hwdoc_ingest.sureness.confidence import Weighed
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 
 def evidence(weighed: Sequence[Weighed], origins: Sequence[Tagged]) -> list[Evidence]:

@@ -29,18 +29,18 @@ from hwdoc_ingest.intake.document_pages import DocumentPages, PageWords
 from hwdoc_ingest.intake.intake import pages_safely, read_safely
 from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.errors import InputError
-from metainfer_core.spec.aliases import FIELDS
-from metainfer_core.spec.binding import bind, core_units
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.diff import leaves
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.checking.validate import in_order, open_spec
+from metainfer_core.spec.drafting.binding import bind, core_units
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import Candidate
+from metainfer_core.spec.drafting.spec_values import NotRepresentable, spec_value
+from metainfer_core.spec.files.aliases import FIELDS
+from metainfer_core.spec.files.report import Report
+from metainfer_core.spec.files.yaml_writer import shown
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
-from metainfer_core.spec.record import OF_PEOPLE
-from metainfer_core.spec.report import Report
-from metainfer_core.spec.spec_values import NotRepresentable, spec_value
-from metainfer_core.spec.validate import in_order, open_spec
-from metainfer_core.spec.yaml_writer import shown
+from metainfer_core.spec.revising.diff import leaves
+from metainfer_core.spec.revising.record import OF_PEOPLE
 
 SURE = 0.9
 """Confidence from which on the reader alone may doubt a value."""

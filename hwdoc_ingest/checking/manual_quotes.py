@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hwdoc_ingest.intake.document_pages import PageWords
 from hwdoc_ingest.page.pages import Box, plain_text
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 from metainfer_core.spec.hardware_spec import Provenance
 
 FOUND_SHARE = 0.8

@@ -13,7 +13,7 @@ from hwdoc_ingest.device_trees.device_tree_source import parse_source
 from hwdoc_ingest.page.plain_text import decode
 from hwdoc_ingest.reading import LIMIT_BYTES, Progress, Reading
 from metainfer_core.files import read_bytes
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
 
 _MAX_NOTES = 60

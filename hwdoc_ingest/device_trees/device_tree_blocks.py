@@ -9,7 +9,7 @@ from hwdoc_ingest.device_trees.device_tree_addresses import Region, interrupts, 
 from hwdoc_ingest.device_trees.device_tree_nodes import Cell, DeviceTree, Node
 from hwdoc_ingest.device_trees.device_tree_rates import assigned_rate, highest_point
 from hwdoc_ingest.device_trees.device_tree_said import Said
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 _OSCILLATOR = re.compile(
     r"osc|x?tal|crystal|xin|(?<![a-z])[hl]se(?![a-z])|(?<![a-z])xo(?![a-z])|(?<![a-z])cki[hl]|[hl]fxo|tcxo|ref-?clk",

@@ -9,7 +9,7 @@ from typing import Literal
 from hwdoc_ingest.device_trees.device_tree_nodes import DeviceTree, Node, Property
 from hwdoc_ingest.device_trees.device_tree_rates import highest_point
 from hwdoc_ingest.device_trees.device_tree_said import Said
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 CONTRADICTED = 0.6
 """How sure a size is that the lines and sets beside it contradict."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from hwdoc_ingest.device_trees.device_tree_nodes import Cell, DeviceTree, Property
 from hwdoc_ingest.fields import FIELDS, address
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 
 @dataclass(frozen=True)

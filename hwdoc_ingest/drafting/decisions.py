@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 
 ORDER: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("errata", re.compile(r"errat(?:a|um)|勘误", re.IGNORECASE)),

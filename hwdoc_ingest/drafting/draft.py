@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hwdoc_ingest.drafting.decisions import decisions, rank
 from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import DefectError
-from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.drafting.draft import Candidate, SpecDraft
 
 
 def draft(chip: str, readings: Sequence[Reading], known_as: str | None = None) -> SpecDraft:

@@ -33,7 +33,7 @@ from hwdoc_ingest.sureness.calibration import shipped as calibrated
 from hwdoc_ingest.sureness.confidence import thing, weighed
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
 
 

@@ -12,7 +12,7 @@ from hwdoc_ingest.drafting.growing_draft import GrowingDraft
 from hwdoc_ingest.intake.intake import read_safely
 from hwdoc_ingest.reading import Progress, Reading
 from metainfer_core.errors import MetaInferError
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 
 
 def read_many(

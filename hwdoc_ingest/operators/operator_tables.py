@@ -14,7 +14,7 @@ from hwdoc_ingest.operators.operator_names import Operator
 from hwdoc_ingest.operators.operator_outline import Item, OperatorSection, operator_sections
 from hwdoc_ingest.operators.operator_rules import TableRule, is_unavailable, rule_name, section_rules
 from hwdoc_ingest.page.pages import Box, Page
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 from metainfer_core.spec.operators import Condition, OperatorRule
 
 UNDERSTOOD, WORDS_ONLY = 0.9, 0.3

@@ -14,7 +14,7 @@ from hwdoc_ingest.registers.cell_numbers import (
     size_in_bytes,
 )
 from hwdoc_ingest.registers.table_columns import Row, Table, find_tables
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 _MEMORY = re.compile(r"\b\w*(ram|rom|tcm|tcdm|flash|memory)\w*\b|\b(\w+_)?mem(_\w+)?\b|^L[123]$", re.I)
 _BOOT = re.compile(r"boot[ _]*addr|reset[ _]*vector|boot[ _]*vector|boot[ _]*pc", re.I)

@@ -13,7 +13,7 @@ from hwdoc_ingest.registers.register_tables import table_candidates
 from hwdoc_ingest.registers.table_columns import Row
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
-from metainfer_core.spec.draft import DraftSource
+from metainfer_core.spec.drafting.draft import DraftSource
 from metainfer_core.values import sha256
 
 MAX_UNPACKED_BYTES = 512 * MEBIBYTE

@@ -14,7 +14,7 @@ from hwdoc_ingest.reading import LIMIT_BYTES, Progress, Reading
 from hwdoc_ingest.registers.xml_lines import Element, parse_xml
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 from metainfer_core.values import sha256
 
 MAX_CANDIDATES = 400_000

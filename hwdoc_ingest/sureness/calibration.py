@@ -14,7 +14,7 @@ from importlib.resources import files
 import yaml
 
 from hwdoc_ingest.sureness.confidence import CONTRADICTED, LEXICON, Weighed
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 from metainfer_core.values import Value
 
 GUESSED = 0.85

@@ -10,7 +10,7 @@ from typing import Any
 from hwdoc_ingest.statements.statement import Statement
 from hwdoc_ingest.sureness.same_thing import plain as _plain
 from hwdoc_ingest.sureness.same_thing import said_in_full
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 AGREED = 0.25
 """What remains of the doubt when a second place of the document says the same."""

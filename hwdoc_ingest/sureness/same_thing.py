@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 _KIND_OF_CORE = re.compile(r"\b\d{1,3}-bit\b", re.IGNORECASE)
 """What a name may say of its thing beside what it is called: `32-bit LX7` is the LX7."""

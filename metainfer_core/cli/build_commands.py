@@ -44,12 +44,12 @@ from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import InputError, NotTrustedError, ObligationFailed
 from metainfer_core.explain.report_page import report_html, report_text
 from metainfer_core.files import alone, check_outputs, read_bytes, write_bytes
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.objective import Objective, Precision, SearchMode
 from metainfer_core.policy.plain import parse_policy
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
-from metainfer_core.spec.flat_profile import load_spec_or_profile
+from metainfer_core.spec.drafting.flat_profile import load_spec_or_profile
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec
 from metainfer_core.values import read_json, sha256

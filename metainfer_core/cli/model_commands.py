@@ -12,10 +12,8 @@ from metainfer_core.cli import console
 from metainfer_core.cli.model_options import InputShapes, input_shapes
 from metainfer_core.errors import InputError
 from metainfer_core.files import alone, check_outputs, read_bytes
-from metainfer_core.graph.input_values import read_input_values
-from metainfer_core.graph.load import ImportedModel, load_model
-from metainfer_core.graph.preprocess import Preprocessed, dynamic_nodes, infer, preprocess
-from metainfer_core.graph.registry import (
+from metainfer_core.graph.files.load import ImportedModel, load_model
+from metainfer_core.graph.files.registry import (
     OperatorRegistry,
     RegisteredOperator,
     definition,
@@ -23,12 +21,14 @@ from metainfer_core.graph.registry import (
     registry_bytes,
     save_registry,
 )
+from metainfer_core.graph.files.save import model_digest, save_model
 from metainfer_core.graph.report import PreprocessReport
-from metainfer_core.graph.save import model_digest, save_model
 from metainfer_core.graph.shapes import describe
+from metainfer_core.graph.static.input_values import read_input_values
+from metainfer_core.graph.static.preprocess import Preprocessed, dynamic_nodes, infer, preprocess
 from metainfer_core.graph.summary import GraphSummary, summarise
 from metainfer_core.policy.lineage import lineage_of
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.files.yaml_file import read_spec
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="An ONNX file.")]
 InputValues = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from metainfer_core.errors import InputError
-from metainfer_core.graph.input_shapes import ONLY_INPUT
+from metainfer_core.graph.static.input_shapes import ONLY_INPUT
 
 InputShapes = Annotated[
     list[str],

@@ -20,9 +20,9 @@ from metainfer_core.microbench.new_version import Run, measured_values, new_vers
 from metainfer_core.microbench.program import Program
 from metainfer_core.microbench.this_machine import unit_of_this_machine
 from metainfer_core.spec import library
-from metainfer_core.spec.diff import diff
+from metainfer_core.spec.files.yaml_file import save_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import save_spec
+from metainfer_core.spec.revising.diff import diff
 from metainfer_core.values import canonical_json, sha256
 
 PACKAGE_LIMIT_BYTES = 2 << 30

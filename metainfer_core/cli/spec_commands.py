@@ -13,19 +13,19 @@ from metainfer_core.cli import console, matrix_command, streams
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import alone, check_outputs, read_bytes, refuse_existing
 from metainfer_core.spec import library
-from metainfer_core.spec.accept import Acceptance, accept
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.diff import Change, diff, leaves
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import read_draft
-from metainfer_core.spec.drift import TOLERANCE, drift, read_measured
-from metainfer_core.spec.edit import keep_comments
-from metainfer_core.spec.flat_profile import import_profile, is_flat_profile
+from metainfer_core.spec.drafting.accept import Acceptance, accept
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import read_draft
+from metainfer_core.spec.drafting.flat_profile import import_profile, is_flat_profile
+from metainfer_core.spec.drafting.host import host_spec
+from metainfer_core.spec.files.schema import json_schema
+from metainfer_core.spec.files.strict_yaml import BYTES_LIMIT, read_yaml
+from metainfer_core.spec.files.yaml_file import read_spec, save_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.host import host_spec
-from metainfer_core.spec.schema import json_schema
-from metainfer_core.spec.strict_yaml import BYTES_LIMIT, read_yaml
-from metainfer_core.spec.yaml_file import read_spec, save_spec
+from metainfer_core.spec.revising.diff import Change, diff, leaves
+from metainfer_core.spec.revising.drift import TOLERANCE, drift, read_measured
+from metainfer_core.spec.revising.edit import keep_comments
 
 DRAFTERS = "metainfer.drafters"
 """Entry-point group of what drafts a spec from documents: `(chip, documents, progress) -> SpecDraft`."""

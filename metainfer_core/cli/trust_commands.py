@@ -17,7 +17,7 @@ from metainfer_core.bundle.trust_root import missing_trust, read_trust
 from metainfer_core.cli.console import Json, emit, progress
 from metainfer_core.errors import NotTrustedError
 from metainfer_core.files import read_bytes
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.library import load as load_spec
 

@@ -13,11 +13,11 @@ import typer
 from metainfer_core.cli import console, streams
 from metainfer_core.errors import InputError
 from metainfer_core.files import alone, read_bytes, write_bytes
+from metainfer_core.spec.checking.safe_fixes import fixed
+from metainfer_core.spec.checking.sarif import sarif
+from metainfer_core.spec.checking.validate import in_order, validate
+from metainfer_core.spec.files.strict_yaml import BYTES_LIMIT
 from metainfer_core.spec.findings import Finding
-from metainfer_core.spec.safe_fixes import fixed
-from metainfer_core.spec.sarif import sarif
-from metainfer_core.spec.strict_yaml import BYTES_LIMIT
-from metainfer_core.spec.validate import in_order, validate
 
 MANUAL_CHECKS = "metainfer.manual_checks"
 """Entry-point group of what compares a spec with a document: `(data, source, manual, progress) -> findings`."""

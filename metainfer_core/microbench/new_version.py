@@ -8,8 +8,8 @@ from typing import Any
 
 from metainfer_core.microbench.findings import alignment, cache_steps, chase_points, sweep
 from metainfer_core.microbench.measure import Sample
-from metainfer_core.spec.change_log import with_log_entry
 from metainfer_core.spec.hardware_spec import Cache, HardwareSpec, Quantity
+from metainfer_core.spec.revising.change_log import with_log_entry
 from metainfer_core.values import Value
 
 SOURCE = "microbenchmarks"

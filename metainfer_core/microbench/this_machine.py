@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from metainfer_core.errors import InputError
+from metainfer_core.spec.drafting.host import host_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.host import host_spec
 
 
 def unit_of_this_machine(spec: HardwareSpec, named: str | None, host: HardwareSpec | None = None) -> tuple[str, str]:

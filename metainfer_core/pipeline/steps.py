@@ -26,10 +26,10 @@ from metainfer_core.codegen.package import Package, read_package
 from metainfer_core.codegen.realised import read_constants, read_realised
 from metainfer_core.codegen.staging import staged_plan
 from metainfer_core.errors import DoesNotFitError, UnsupportedError
-from metainfer_core.graph.load import import_model, load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model, load_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.report import PreprocessReport
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.npu.device import devices
 from metainfer_core.npu.stage import Asked, stage
 from metainfer_core.numerics.lower import Lowered, lower

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from metainfer_core.policy.policy import Policy
-from metainfer_core.spec.diff import Change
 from metainfer_core.spec.hardware_spec import HardwareSpec
+from metainfer_core.spec.revising.diff import Change
 from metainfer_core.values import Value
 
 

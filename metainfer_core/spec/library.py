@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.flat_profile import load_spec_or_profile
+from metainfer_core.spec.drafting.flat_profile import load_spec_or_profile
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import read_spec
 
 FOLDER_VARIABLE = "METAINFER_HWSPECS"
 _FILE_NAME = re.compile(r"(?P<name>.+)_v(?P<version>\d{1,9}\.\d{1,9}\.\d{1,9})\.ya?ml")

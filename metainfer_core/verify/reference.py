@@ -12,7 +12,7 @@ import onnxruntime
 
 from metainfer_core.actions.channel_activations import by_depthwise_alone
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.shapes import size_bytes
 from metainfer_core.numerics.ranges import WHOLE, Calibration, ChannelRanges, ChosenRange, TensorRange
 from metainfer_core.verify.histogram import Histogram

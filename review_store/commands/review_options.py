@@ -9,7 +9,7 @@ import typer
 
 from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.cli.console import progress
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.policy import Policy
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load as load_spec

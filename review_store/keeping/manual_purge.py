@@ -18,7 +18,7 @@ from pathlib import Path
 from metainfer_core.bundle.trust import PersonId, Time
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, alone, read_bytes, write_bytes
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.values import canonical_json, read_json
 from review_store.keeping.manual_files import (

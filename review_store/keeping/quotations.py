@@ -7,11 +7,11 @@ from pathlib import Path
 from metainfer_core.bundle.statement import Digest
 from metainfer_core.errors import InputError
 from metainfer_core.files import read_bytes, write_bytes
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import DRAFT_LIMIT, parse_draft, write_draft
-from metainfer_core.spec.edit import edited
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import DRAFT_LIMIT, parse_draft, write_draft
+from metainfer_core.spec.files.yaml_file import parse_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import parse_spec
+from metainfer_core.spec.revising.edit import edited
 from metainfer_core.values import Value, sha256
 
 

@@ -12,7 +12,7 @@ from metainfer_core.bundle.trust_root import read_trust
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.files import MEBIBYTE
 from metainfer_core.policy.plain import read_policy
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from review_store.keeping.manual_files import manual_with, purged_manuals
 from review_store.keeping.quotations import read_quoting

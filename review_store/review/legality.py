@@ -11,8 +11,8 @@ from metainfer_core.actions.staged_steps import asked_of
 from metainfer_core.codegen.compile_plan import compile_plan
 from metainfer_core.codegen.staging import as_asked
 from metainfer_core.errors import DoesNotFitError, InputError, MetaInferError, UnsupportedError
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.npu.device import devices
 from metainfer_core.npu.stage import TRANSFER
 from metainfer_core.numerics.lower import Lowered, lower

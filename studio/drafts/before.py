@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from metainfer_core.errors import MetaInferError
-from metainfer_core.spec.accept import accept
-from metainfer_core.spec.aliases import FIELDS
-from metainfer_core.spec.carry_over import CarryOver, carry_over, with_own_keys
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.accept import accept
+from metainfer_core.spec.drafting.carry_over import CarryOver, carry_over, with_own_keys
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.files.aliases import FIELDS
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import read_spec
 from studio.drafts.decision_log import log_path, read_log
 from studio.drafts.desk_places import title
 from studio.drafts.draft_examples import example

@@ -16,7 +16,7 @@ from typing import Any
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import write_bytes
-from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.drafting.draft import Candidate, SpecDraft
 from metainfer_core.spec.field_shapes import unit_key
 from metainfer_core.spec.quantities import QuantityError, key_unit, parse_quantity, unit
 from studio.drafts.decision_log import read_log

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 from studio.drafts.before import before, before_data
 from studio.drafts.decision_log import Recorded
 from studio.drafts.desk_routes import places_link, value_link

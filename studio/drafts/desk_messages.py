@@ -8,7 +8,7 @@ from typing import Any
 import pydantic
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.draft import SpecDraft
 from review_store.review.workspace import now
 from studio.drafts.decision_log import Decision, Recorded, writing
 from studio.drafts.draft_places import digest_of

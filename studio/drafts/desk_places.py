@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from hwdoc_ingest.fields import FIELDS
-from metainfer_core.spec.draft import Candidate, SpecDraft
+from metainfer_core.spec.drafting.draft import Candidate, SpecDraft
 from metainfer_core.spec.field_shapes import shape_at
 from metainfer_core.spec.quantities import KEY_UNITS
 from studio.drafts.draft_examples import example

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from metainfer_core.errors import MetaInferError
-from metainfer_core.spec.yaml_writer import shown
+from metainfer_core.spec.files.yaml_writer import shown
 from studio.drafts.desk_places import desk_places
 from studio.drafts.draft_state import given
 from studio.drafts.growing import draft_called

@@ -15,16 +15,16 @@ from typing import Literal
 from hwdoc_ingest.drafting.decisions import rank
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import read_bytes, write_bytes
-from metainfer_core.spec.accept import accept, apart_key
-from metainfer_core.spec.aliases import FIELDS
-from metainfer_core.spec.binding import bind, core_units
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.draft import Candidate, SpecDraft
-from metainfer_core.spec.draft_file import DRAFT_LIMIT, read_draft
+from metainfer_core.spec.drafting.accept import accept, apart_key
+from metainfer_core.spec.drafting.binding import bind, core_units
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import Candidate, SpecDraft
+from metainfer_core.spec.drafting.draft_file import DRAFT_LIMIT, read_draft
+from metainfer_core.spec.drafting.spec_values import NotRepresentable, spec_value
 from metainfer_core.spec.field_shapes import shape_at
+from metainfer_core.spec.files.aliases import FIELDS
+from metainfer_core.spec.files.yaml_writer import shown
 from metainfer_core.spec.quantities import UNITS, format_quantity, unit
-from metainfer_core.spec.spec_values import NotRepresentable, spec_value
-from metainfer_core.spec.yaml_writer import shown
 from studio.files.documents import file_digest
 from studio.files.file_cache import kept_by_file
 from studio.files.workspace import hidden_folder

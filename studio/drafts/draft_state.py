@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from metainfer_core.errors import InputError, MetaInferError
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import SpecDraft
 from metainfer_core.spec.field_shapes import shape_at, unit_key
+from metainfer_core.spec.files.spec_reader import value_at
+from metainfer_core.spec.files.strict_yaml import read_yaml
 from metainfer_core.spec.quantities import key_unit
-from metainfer_core.spec.spec_reader import value_at
-from metainfer_core.spec.strict_yaml import read_yaml
 from studio.drafts.decision_log import Decision, Recorded
 from studio.drafts.draft_places import Place, missing, places
 

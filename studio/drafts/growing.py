@@ -7,8 +7,8 @@ from pathlib import Path
 
 from metainfer_core.errors import MetaInferError
 from metainfer_core.files import read_bytes
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import DRAFT_LIMIT
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import DRAFT_LIMIT
 from studio.background.jobs import Job, jobs
 from studio.drafts.draft_places import draft_in
 from studio.files.file_cache import kept_by_file

@@ -10,8 +10,8 @@ import streamlit as st
 
 from metainfer_core.errors import InputError, MetaInferError
 from metainfer_core.policy.policy import Policy
-from metainfer_core.spec.accept import value_in
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.accept import value_in
+from metainfer_core.spec.drafting.draft import SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import default_folder, find
 from studio.drafts.draft_state import Standing

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.accept import Acceptance, accept
-from metainfer_core.spec.carry_over import with_own_keys
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.edit import keep_comments
+from metainfer_core.spec.drafting.accept import Acceptance, accept
+from metainfer_core.spec.drafting.carry_over import with_own_keys
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.files.yaml_file import read_spec, save_spec
 from metainfer_core.spec.library import Entry, entries
-from metainfer_core.spec.yaml_file import read_spec, save_spec
+from metainfer_core.spec.revising.edit import keep_comments
 from studio.drafts.draft_state import Standing, decisions_of
 from studio.files.workspace import folder_for
 from studio.words.texts import text

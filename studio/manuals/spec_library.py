@@ -15,12 +15,12 @@ from metainfer_core.files import read_bytes
 from metainfer_core.pipeline.compatibility import Compatibility, Proof, built_for, compatibility, proof_of
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.spec_use import affected as reached_by
-from metainfer_core.spec.diff import Change, leaves
+from metainfer_core.spec.checking.validate import validate
 from metainfer_core.spec.findings import Finding
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import default_folder, entries, load
-from metainfer_core.spec.record import STALE_AFTER_DAYS
-from metainfer_core.spec.validate import validate
+from metainfer_core.spec.revising.diff import Change, leaves
+from metainfer_core.spec.revising.record import STALE_AFTER_DAYS
 from review_store.review.workspace import read_policy
 from studio.files.documents import file_digest
 from studio.files.file_cache import kept_by_file

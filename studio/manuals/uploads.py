@@ -11,7 +11,7 @@ from pathlib import Path
 from hwdoc_ingest.intake.read_document import SAMPLE_BYTES, kind_by_start
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, write_bytes
-from metainfer_core.spec.yaml_file import parse_spec
+from metainfer_core.spec.files.yaml_file import parse_spec
 from studio.background.jobs import Job, Order, start
 from studio.drafts.growing import growing_drafts, growing_path
 from studio.files.documents import document_with, file_digest

@@ -12,8 +12,8 @@ from tiny_models import from_text
 
 from metainfer_core.actions import legality
 from metainfer_core.actions.action import Action, ActionKind, Refusal
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.numerics.metrics import Effect, OutputEffect
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.apply import finish

@@ -9,10 +9,10 @@ import onnx
 import onnx_ir as ir
 import onnxruntime
 
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import Preprocessed, preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.shapes import static_shape
+from metainfer_core.graph.static.preprocess import Preprocessed, preprocess
 
 
 def session(data: bytes) -> onnxruntime.InferenceSession:

@@ -13,7 +13,7 @@ import onnx
 import onnx.parser
 from onnx import numpy_helper
 
-from metainfer_core.graph.load import ImportedModel, import_model
+from metainfer_core.graph.files.load import ImportedModel, import_model
 
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
 

@@ -15,8 +15,8 @@ from metainfer_core.actions.catalog import KINDS
 from metainfer_core.cli import build_app
 from metainfer_core.codegen.catalog import BACKENDS
 from metainfer_core.numerics.signatures import SIGNATURES
-from metainfer_core.spec.error_classes import CLASSES
-from metainfer_core.spec.schema import json_schema
+from metainfer_core.spec.checking.error_classes import CLASSES
+from metainfer_core.spec.files.schema import json_schema
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))

@@ -11,7 +11,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.lineage import lineage_of
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.structure.change import StructureChange

@@ -7,8 +7,8 @@ import pytest
 from fine_tuning.restructure import restructured
 from metainfer_core.actions.rewiring import nodes_by_id, numbers_of
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.policy.structure.attention import attention_of
 from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_reference

@@ -7,7 +7,7 @@ from test_restructure import NET, change, made, model_of
 
 from metainfer_core import pipeline
 from metainfer_core.codegen.validate import validate_package
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.task_metrics import MetricChange
 from metainfer_core.policy.lineage import MEASURED, NEEDS_RETRAINING, RECORD, Lineage, TakenChange
 from metainfer_core.policy.objective import Objective

@@ -8,9 +8,9 @@ from fine_tuning.restructure import restructured, tensor_values
 from fine_tuning.trained_layers import changed_nodes, with_neighbours
 from metainfer_core.actions.rewiring import nodes_by_id, numbers_of
 from metainfer_core.errors import InputError, UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
 from metainfer_core.graph.shapes import static_shape
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.policy.structure.change import StructureChange
 from metainfer_core.verify.reference import run_every_tensor, run_reference
 

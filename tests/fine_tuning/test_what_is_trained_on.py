@@ -14,7 +14,7 @@ from fine_tuning.split import split
 from metainfer_core.actions.action import Reason
 from metainfer_core.actions.rewiring import nodes_by_id, numbers_of
 from metainfer_core.errors import InputError, NotTrustedError, UnsupportedError
-from metainfer_core.graph.load import import_model
+from metainfer_core.graph.files.load import import_model
 from metainfer_core.policy.apply import apply_line
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.structure.change import StructureChange

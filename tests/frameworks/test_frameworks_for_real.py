@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.verify.reference import run_reference
 
 TORCH = """

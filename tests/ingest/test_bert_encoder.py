@@ -11,7 +11,7 @@ from hwdoc_ingest.fields import FIELDS
 from hwdoc_ingest.rules import QUANTITY_RULES
 from hwdoc_ingest.statements.number_phrases import find_amounts
 from hwdoc_ingest.statements.statement import Statement
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 RULES = {rule.field: rule for rule in QUANTITY_RULES}
 

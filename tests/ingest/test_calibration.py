@@ -19,7 +19,7 @@ from hwdoc_ingest.statements.tagger import RuleTagger
 from hwdoc_ingest.sureness.calibration import Calibration, Evidence, gather, shipped
 from hwdoc_ingest.sureness.confidence import Weighed
 from metainfer_core.errors import InputError
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 PLAIN = Evidence(0.9)
 

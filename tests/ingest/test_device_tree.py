@@ -327,7 +327,7 @@ def test_a_spec_is_drafted_from_a_tree_in_one_command(tmp_path, monkeypatch, cap
     import typer
 
     from metainfer_core.cli import console, spec_commands
-    from metainfer_core.spec.yaml_file import read_spec
+    from metainfer_core.spec.files.yaml_file import read_spec
 
     tree = tmp_path / "board.dts"
     tree.write_text(

@@ -4,7 +4,7 @@ from hwdoc_ingest.drafting.draft import draft, merge, source_keys
 from hwdoc_ingest.fields import FIELDS, address, candidate_json
 from hwdoc_ingest.reading import Reading
 from metainfer_core.errors import DefectError
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 
 
 def said(source="a", **told):

@@ -5,7 +5,7 @@ import pytest
 from hwdoc_ingest.drafting.decisions import decisions, kind_of, rank
 from hwdoc_ingest.drafting.draft import draft
 from hwdoc_ingest.reading import Reading
-from metainfer_core.spec.draft import Candidate, DraftSource
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource
 
 
 def source(name):

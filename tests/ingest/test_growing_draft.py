@@ -2,7 +2,7 @@ from pathlib import Path
 
 from hwdoc_ingest.drafting.growing_draft import GrowingDraft
 from hwdoc_ingest.reading import Reading
-from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource, SpecDraft
 
 
 def reading(key: str, *pages: int) -> Reading:

@@ -11,8 +11,8 @@ import pytest
 
 from hwdoc_ingest.ocr.ocr_pages import read_page
 from hwdoc_ingest.page.pages import PdfFile, Word
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec, Provenance
-from metainfer_core.spec.yaml_file import read_spec
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / ".." / "shared" / "corpus"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.drafting.draft_file import read_draft
 
 TREE = """/ { compatible = "acme,a1"; #address-cells = <1>; #size-cells = <1>;
   uart: serial@1000 { reg = <0x1000 0x100>; }; };

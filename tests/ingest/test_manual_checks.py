@@ -16,8 +16,8 @@ from hwdoc_ingest.intake.intake import read_safely
 from hwdoc_ingest.reading import no_progress
 from metainfer_core.cli import validator
 from metainfer_core.errors import InputError
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.findings import Finding
-from metainfer_core.spec.yaml_file import read_spec
 
 LINES = (
     "Features",

@@ -11,7 +11,7 @@ from hwdoc_ingest.intake.document_pages import PageWords, words_in
 from hwdoc_ingest.judging.marked_boxes import holds
 from hwdoc_ingest.reading import no_progress
 from hwdoc_ingest.sureness.confidence import weigh
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 PAGE = PageWords(
     page=1,

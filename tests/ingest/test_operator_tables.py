@@ -15,11 +15,11 @@ from hwdoc_ingest.intake.pdf_reading import read_pdf_bytes
 from hwdoc_ingest.operators.operator_tables import read_operator_tables
 from hwdoc_ingest.page.pages import Page, PdfFile
 from hwdoc_ingest.reading import no_progress
-from metainfer_core.spec.accept import accept
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.draft import Candidate
-from metainfer_core.spec.draft_file import parse_draft, write_draft
-from metainfer_core.spec.yaml_file import read_spec, write_spec
+from metainfer_core.spec.drafting.accept import accept
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import Candidate
+from metainfer_core.spec.drafting.draft_file import parse_draft, write_draft
+from metainfer_core.spec.files.yaml_file import read_spec, write_spec
 
 NOT_DEPTHWISE = {"when": [{"of": ["depthwise"], "one_of": ["0"]}]}
 DEPTHWISE = {"when": [{"of": ["depthwise"], "one_of": ["1"]}]}

@@ -4,7 +4,7 @@ from hwdoc_ingest.rules.rule import Tagged
 from hwdoc_ingest.statements.statement import Statement
 from hwdoc_ingest.sureness.best_place import told_by
 from hwdoc_ingest.sureness.confidence import weighed
-from metainfer_core.spec.draft import Candidate
+from metainfer_core.spec.drafting.draft import Candidate
 
 
 def said(field, value=None, page=1, confidence=0.9, **more):

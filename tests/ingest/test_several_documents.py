@@ -5,8 +5,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.intake.read_many import draft_of
 from hwdoc_ingest.reading import no_progress
-from metainfer_core.spec.accept import accept
-from metainfer_core.spec.decisions import Decisions
+from metainfer_core.spec.drafting.accept import accept
+from metainfer_core.spec.drafting.decisions import Decisions
 
 DOCUMENTS = {
     "QN7_product_brief.pdf": (

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from metainfer_core.spec.draft_file import read_draft
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.drafting.draft_file import read_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.verify.report import BuildReport
 
 SHARED = Path(__file__).parents[3] / "shared"

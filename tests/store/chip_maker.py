@@ -9,8 +9,8 @@ from onnx import numpy_helper
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.catalog import kind
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.policy.apply import apply_line
 from metainfer_core.policy.policy import Policy, PolicyAction, Risk
 from metainfer_core.policy.ruleset import ruleset_digest

@@ -10,9 +10,9 @@ from review_maker import CONV_0, POLICY, say
 
 from hwdoc_ingest.ocr.page_image import render_page
 from metainfer_core.errors import InputError
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import read_draft, write_draft
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import read_draft, write_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.values import sha256
 from review_store.keeping.manual_files import (
     choose_manual_folder,

@@ -2,8 +2,8 @@
 
 import json
 
-from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource, SpecDraft
+from metainfer_core.spec.drafting.draft_file import write_draft
 
 ROM = "memories.boot_rom.size_bytes"
 CLOCK = "compute_units.npu.clock_hz"

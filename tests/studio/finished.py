@@ -11,8 +11,8 @@ from fitted import NAME, PATH, fitted
 
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.bundle.trust import TrustFile
+from metainfer_core.spec.files.yaml_file import save_spec
 from metainfer_core.spec.library import load
-from metainfer_core.spec.yaml_file import save_spec
 from review_store.record.log import EventLog
 from review_store.review.decide import Decision, current_state, decide
 from review_store.review.workspace import now, read_policy

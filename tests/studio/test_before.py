@@ -3,9 +3,9 @@ import os
 from drafts import CLOCK, DMA, OTP, ROM, desk, revised_draft, small_draft, with_draft
 from screens import screen
 
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft_file import write_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import read_spec
 from studio.drafts.before import Before, before, before_data
 from studio.drafts.decision_log import read_log
 from studio.drafts.desk_messages import take

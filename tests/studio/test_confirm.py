@@ -7,8 +7,8 @@ from screens import screen
 from serving import served
 
 from hwdoc_ingest.fields import FIELDS
-from metainfer_core.spec.aliases import FIELDS as PATHS
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.files.aliases import FIELDS as PATHS
+from metainfer_core.spec.files.yaml_file import read_spec
 from studio.drafts.decision_log import read_log
 from studio.drafts.desk_data import KEYS, View
 from studio.drafts.desk_messages import take

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 from reportlab.pdfgen.canvas import Canvas
 
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
-from metainfer_core.spec.draft_file import read_draft
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.drafting.draft_file import read_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 from studio.drafts.decision_log import read_log
 
 

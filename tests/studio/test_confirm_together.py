@@ -7,7 +7,7 @@ from browsing import Studio, browser_page
 from drafts import CLOCK, DMA, OTP, ROM, revised_draft, small_draft, with_draft
 from playwright.sync_api import expect
 
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft_file import write_draft
 from studio.drafts.decision_log import read_log
 from studio.drafts.desk_messages import take
 from studio.drafts.draft_state import standing

@@ -11,8 +11,8 @@ from pathlib import Path
 import metainfer_core
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.memory.greedy import ORDERS
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.spec.library import default_folder, entries
-from metainfer_core.spec.yaml_file import read_spec
 from metainfer_core.verify.report import Headline
 from studio.drafts.desk_places import title
 from studio.words.core_words import in_chinese
@@ -22,7 +22,8 @@ SPEAKING = ("actions", "policy/choose.py", "policy/objective.py", "policy/risk.p
             "policy/search/integer_search.py", "policy/search/placing.py", "policy/search/range_reasons.py",
             "policy/search/search.py", "policy/structure",
             "pipeline/what_if.py", "explain/what_if_words.py", "cost",
-            "bundle", "spec/consistency.py", "spec/plausibility.py", "spec/record.py")  # fmt: skip
+            "bundle", "spec/checking/consistency.py", "spec/checking/plausibility.py",
+            "spec/revising/record.py")  # fmt: skip
 """Where the sentences come from that cards, queues, reports and the findings of a spec show."""
 AFTER_A_LETTER = {
     "Check the unit: a bare number is read in.",

@@ -4,7 +4,7 @@ import pytest
 from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.files.yaml_file import read_spec
 from studio.drafts.decision_log import log_path, read_log
 from studio.drafts.desk_data import View, desk_data
 from studio.drafts.desk_messages import take

@@ -5,8 +5,8 @@ from drafts import CLOCK, DMA, OTP, ROM, small_draft
 
 from hwdoc_ingest.fields import FIELDS
 from metainfer_core.errors import InputError
-from metainfer_core.spec.accept import accept
-from metainfer_core.spec.draft import Candidate, DraftSource, SpecDraft
+from metainfer_core.spec.drafting.accept import accept
+from metainfer_core.spec.drafting.draft import Candidate, DraftSource, SpecDraft
 from studio.drafts.desk_places import amount_in, place_data
 from studio.drafts.draft_places import amount, group_of, missing, places, will_hold
 from studio.drafts.draft_state import Standing, decisions_of, given

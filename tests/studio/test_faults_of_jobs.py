@@ -6,7 +6,7 @@ import zlib
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.drafting.draft_file import read_draft
 from studio.background import jobs
 from studio.files.workspace import files_of
 from studio.manuals.uploads import read_into_draft, take_in

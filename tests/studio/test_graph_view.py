@@ -5,9 +5,9 @@ import pytest
 from branching import branching
 
 from metainfer_core.cost.estimate import CallCost, Estimate, Interval
+from metainfer_core.graph.files.load import import_model
 from metainfer_core.graph.groups import Group, ancestors, group_nodes
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.graph.summary import NodeSummary, summarise
 from metainfer_core.policy.policy import Policy, PolicyAction, Risk
 from studio.graph.graph_view import GraphDesk, Told, take

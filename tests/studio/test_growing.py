@@ -7,8 +7,8 @@ from drafts import CLOCK, ROM, desk, small_draft
 from screens import ROOT, screen
 from serving import served
 
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import read_draft, write_draft
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import read_draft, write_draft
 from studio.background import jobs
 from studio.drafts.desk_routes import desk_routes
 from studio.drafts.draft_places import draft_in

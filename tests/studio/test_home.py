@@ -10,10 +10,10 @@ from hwdoc_ingest.sample.command import DATASHEET
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import InputError
 from metainfer_core.files import write_bytes
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import write_draft
+from metainfer_core.spec.files.yaml_file import save_spec, write_spec
 from metainfer_core.spec.library import default_folder, load
-from metainfer_core.spec.yaml_file import save_spec, write_spec
 from studio.background.jobs import Order, jobs_folder
 from studio.cli import lay_out_sample
 from studio.files.workspace import in_workspace, kind_of, workspace_files

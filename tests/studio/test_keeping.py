@@ -18,9 +18,9 @@ from screens import screen
 from metainfer_core.bundle.statement import Justification
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import write_draft
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import write_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.values import sha256
 from review_store.keeping import manual_purge
 from review_store.keeping.backup import KEPT_HIDDEN

@@ -6,7 +6,7 @@ from drafts import with_draft
 from screens import screen
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.drafting.draft_file import read_draft
 from studio.background import jobs
 from studio.background.job_view import duration, progress_sentence
 from studio.files.workspace import files_of

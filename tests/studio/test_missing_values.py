@@ -9,8 +9,8 @@ from screens import screen
 
 from metainfer_core.errors import InputError
 from metainfer_core.policy.policy import Policy
+from metainfer_core.spec.files.yaml_file import read_spec, save_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.yaml_file import read_spec, save_spec
 from studio.drafts.missing_values import missing_values, phrase, save_given, to_be_given, told_plainly
 from studio.files.policies import SpecChoice, spec_choices
 from studio.words.texts import text

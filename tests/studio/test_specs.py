@@ -5,10 +5,10 @@ from screens import screen
 
 from metainfer_core.actions.action import Reason
 from metainfer_core.policy.policy import Policy, PolicyAction
-from metainfer_core.spec.diff import diff
+from metainfer_core.spec.files.yaml_writer import write_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
 from metainfer_core.spec.library import load
-from metainfer_core.spec.yaml_writer import write_spec
+from metainfer_core.spec.revising.diff import diff
 from studio.manuals.spec_library import affected, fields, findings, is_stale, shelf, uses
 from studio.model.chip_drawing import chip_drawing
 from studio.words.texts import text

@@ -5,8 +5,8 @@ from drafts import small_draft
 from screens import screen
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.draft import DraftSource, SpecDraft
-from metainfer_core.spec.draft_file import write_draft
+from metainfer_core.spec.drafting.draft import DraftSource, SpecDraft
+from metainfer_core.spec.drafting.draft_file import write_draft
 from studio.background import jobs
 from studio.files.documents import file_digest
 from studio.files.workspace import hidden_folder, workspace_files

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from hwdoc_ingest.sample.command import DATASHEET, sample_files
 from metainfer_core.codegen.package import read_package
 from metainfer_core.policy.policy import Policy
-from metainfer_core.spec.draft_file import read_draft
+from metainfer_core.spec.drafting.draft_file import read_draft
 from metainfer_core.verify.report import BuildReport
 from review_store.record.log import EventLog
 from studio.background.jobs import jobs

@@ -6,8 +6,8 @@ from tiny_models import from_text
 
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.kinds.bind_shape import BindShape
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 
 KIND, SPEC = BindShape(), spec_of()
 DYNAMIC = "m (float[N,3,H,8] x, float[2,3] s) => (float[N,3,H,8] y, float[2,3] t) { [r] y = Relu (x) [q] t = Relu (s) }"

@@ -24,7 +24,7 @@ from metainfer_core.actions.kinds.half_precision import HalfPrecision
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import HALF, UNIT
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.spec.hardware_spec import HardwareSpec, Operators

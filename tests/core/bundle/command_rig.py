@@ -10,7 +10,7 @@ from bundle_maker import bundle
 
 from metainfer_core.bundle.statement import subjects
 from metainfer_core.cli import build_commands, console, trust_commands
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.policy import Policy
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec

@@ -36,7 +36,7 @@ from metainfer_core.bundle.statement import SignedAction, SignedOverride, subjec
 from metainfer_core.bundle.trust import Person, Quorum, TrustFile
 from metainfer_core.cli import build_commands, console
 from metainfer_core.errors import InputError, NotTrustedError
-from metainfer_core.graph.load import load_model
+from metainfer_core.graph.files.load import load_model
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.policy.ruleset import ruleset_digest
 from metainfer_core.spec.hardware_spec import HardwareSpec

@@ -21,7 +21,7 @@ from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.scales import check_scales
 from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import DefectError
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.npu.stage import Asked
 from metainfer_core.npu.tiles import Tile
 from metainfer_core.numerics.lower import lower

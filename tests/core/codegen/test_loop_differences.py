@@ -16,7 +16,7 @@ from metainfer_core.codegen.loop_differences import not_written_out, unapproved_
 from metainfer_core.codegen.package import read_package
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.validate import validate_package
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.verify.realised_graph import Loop, RealisedGraph, RealisedStep
 

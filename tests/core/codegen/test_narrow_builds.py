@@ -23,7 +23,7 @@ from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.run import run_package
 from metainfer_core.codegen.validate import validate_package
 from metainfer_core.errors import MetaInferError
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.simulator import Simulator
 from metainfer_core.verify.check_legal import check_legal

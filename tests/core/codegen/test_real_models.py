@@ -18,9 +18,9 @@ from metainfer_core.codegen.differences import differences
 from metainfer_core.codegen.package import read_package
 from metainfer_core.codegen.realised import read_realised
 from metainfer_core.codegen.validate import validate_package
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import Preprocessed, preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import Preprocessed, preprocess
 from metainfer_core.memory.check_plan import check_plan
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.policy.apply import finish

@@ -8,9 +8,9 @@ from onnx_runs import assert_equal_outputs, preprocessed_and_checked, run
 from tiny_models import from_text
 
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 
 BRANCHES = """<then_branch = t () => (float[2] a) { [then_op] q = Relu (x)
  [then_out] a = Add (q, x) }, else_branch = e () => (float[2] a) { [else_out] a = Neg (x) }>"""

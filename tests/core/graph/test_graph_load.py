@@ -16,10 +16,10 @@ from onnx_runs import assert_equal_outputs, run
 from tiny_models import from_text, imported, proto, random_inputs
 
 from metainfer_core.errors import InputError, MetaInferError, UnsupportedError
-from metainfer_core.graph.load import import_model, load_model
-from metainfer_core.graph.opset import ONNX_OPSET
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model, load_model
+from metainfer_core.graph.files.opset import ONNX_OPSET
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 
 FLOAT, INT64, STRING = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
 

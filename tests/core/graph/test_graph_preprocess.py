@@ -9,10 +9,10 @@ from onnx_runs import assert_equal_outputs, preprocessed_and_checked, run
 from tiny_models import TEXTS, from_text, imported, proto
 
 from metainfer_core.errors import InputError, UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import Preprocessed, dynamic_nodes, infer, preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.shapes import describe
+from metainfer_core.graph.static.preprocess import Preprocessed, dynamic_nodes, infer, preprocess
 
 
 def imported_text(text: str) -> onnx.ModelProto:

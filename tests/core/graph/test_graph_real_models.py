@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from onnx_runs import assert_equal_outputs, run, seeded_inputs
 
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.graph.shapes import static_shape
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.graph.summary import summarise
 
 MODELS = Path(__file__).parents[3] / ".." / "shared" / "models"

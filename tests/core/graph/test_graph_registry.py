@@ -10,9 +10,8 @@ from onnx_runs import run
 from tiny_models import from_text
 
 from metainfer_core.errors import InputError, MetaInferError, UnsupportedError
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
-from metainfer_core.graph.registry import (
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.files.registry import (
     OperatorRegistry,
     RegisteredOperator,
     definition,
@@ -20,7 +19,8 @@ from metainfer_core.graph.registry import (
     registry_bytes,
     save_registry,
 )
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.graph.summary import summarise
 
 BIAS_QUANTIZE = RegisteredOperator(

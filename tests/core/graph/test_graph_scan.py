@@ -7,8 +7,8 @@ from onnx_runs import preprocessed_and_checked
 from tiny_models import from_text
 
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 
 BODY = """body = b (float[2] s_in, float[2] e) => (float[2] s_out, float[2] o) {
     [sum] s_out = Add (s_in, e) [twice] o = Mul (s_out, w_two) }"""

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tiny_models import from_text, imported
 
 from metainfer_core.errors import UnsupportedError
+from metainfer_core.graph.files.load import import_model
 from metainfer_core.graph.live_ranges import LiveRange, live_bytes, live_ranges, memory_lower_bound
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.graph.summary import GraphSummary, NodeSummary, summarise
 
 

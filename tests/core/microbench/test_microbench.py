@@ -25,10 +25,10 @@ from metainfer_core.microbench.measure import (
 from metainfer_core.microbench.new_version import Run, measured_values, new_version, next_version
 from metainfer_core.microbench.program import Program
 from metainfer_core.microbench.this_machine import unit_of_this_machine
+from metainfer_core.spec.checking.validate import validate
+from metainfer_core.spec.drafting.host import host_spec
+from metainfer_core.spec.files.yaml_file import parse_spec, read_spec, save_spec, write_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.host import host_spec
-from metainfer_core.spec.validate import validate
-from metainfer_core.spec.yaml_file import parse_spec, read_spec, save_spec, write_spec
 
 KIB = 1024
 RUN = Run("2026-05-04", "Tarn", "g++ 12", "sha256:" + "1" * 64, "tarn_v1.1.0.measured.json")

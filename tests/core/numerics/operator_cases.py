@@ -11,8 +11,8 @@ import onnx_ir as ir
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 
 TYPES = {
     "float32": TensorProto.FLOAT,

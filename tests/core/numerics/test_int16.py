@@ -18,7 +18,7 @@ from metainfer_core.actions.quantize_numbers import QuantizeParams
 from metainfer_core.actions.rewiring import FUSED_WITH
 from metainfer_core.actions.wide_integers import wide_rewrite
 from metainfer_core.errors import UnsupportedError
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.library import load_library
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.simulator import Simulator

@@ -17,7 +17,7 @@ from operator_cases import Case, conv, draw, one, reference
 from metainfer_core.actions.action import Action
 from metainfer_core.actions.as_onnx import as_onnx
 from metainfer_core.actions.kinds.quantize import Quantize
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import Lowered, lower
 from metainfer_core.numerics.program import code_limits
 from metainfer_core.numerics.simulator import Simulator

@@ -10,8 +10,8 @@ import onnx_ir as ir
 import pytest
 from operator_cases import reference
 
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.simulator import Simulator
 

@@ -10,7 +10,7 @@ from operator_cases import reference
 from packed_cases import PackedCase, packed_cases
 
 from metainfer_core.actions.low_bit import low_bit
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.lowering.packed_weights import pack_bits
 from metainfer_core.numerics.simulator import Simulator

@@ -12,7 +12,7 @@ import onnxruntime
 import pytest
 
 from metainfer_core import pipeline
-from metainfer_core.graph.save import model_bytes
+from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
 from metainfer_core.numerics.metrics import output_effect
 from metainfer_core.numerics.simulator import Simulator

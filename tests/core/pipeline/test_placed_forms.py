@@ -7,7 +7,7 @@ import onnx_ir as ir
 
 from metainfer_core import pipeline
 from metainfer_core.codegen.differences import differences
-from metainfer_core.graph.save import save_model
+from metainfer_core.graph.files.save import save_model
 from metainfer_core.policy.apply import effective
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.spec.library import load

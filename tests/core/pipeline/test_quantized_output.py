@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from metainfer_core import pipeline
-from metainfer_core.graph.save import save_model
+from metainfer_core.graph.files.save import save_model
 from metainfer_core.policy.objective import Objective
 from metainfer_core.spec.library import load
 

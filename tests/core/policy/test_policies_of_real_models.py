@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from sound_policy import assert_sound
 
-from metainfer_core.graph.load import load_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import load_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.policy.choose import choose
 from metainfer_core.policy.objective import Objective
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.files.yaml_file import read_spec
 from metainfer_core.verify.reference import collect_ranges, run_reference
 from metainfer_core.verify.samples import random_samples
 

@@ -11,8 +11,8 @@ import pytest
 from metainfer_core import pipeline
 from metainfer_core.explain.explanation import explain
 from metainfer_core.explain.render import as_data, as_html, as_text
-from metainfer_core.graph.load import import_model
-from metainfer_core.graph.preprocess import preprocess
+from metainfer_core.graph.files.load import import_model
+from metainfer_core.graph.static.preprocess import preprocess
 from metainfer_core.pipeline.steps import Prepared
 from metainfer_core.policy.objective import Objective, Precision
 from metainfer_core.policy.policy import Policy

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.accept import Acceptance, accept
-from metainfer_core.spec.binding import core_name, slug
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.diff import leaves
-from metainfer_core.spec.draft import SpecDraft
-from metainfer_core.spec.draft_file import parse_draft, write_draft
-from metainfer_core.spec.yaml_file import parse_spec, write_spec
+from metainfer_core.spec.drafting.accept import Acceptance, accept
+from metainfer_core.spec.drafting.binding import core_name, slug
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import SpecDraft
+from metainfer_core.spec.drafting.draft_file import parse_draft, write_draft
+from metainfer_core.spec.files.yaml_file import parse_spec, write_spec
+from metainfer_core.spec.revising.diff import leaves
 
 DIGEST = "sha256:" + "1" * 64
 ALL = Decisions(everything=True)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from metainfer_core.spec.accept import accept
-from metainfer_core.spec.carry_over import CarryOver, carry_over, with_own_keys
-from metainfer_core.spec.decisions import Decisions
-from metainfer_core.spec.draft import SpecDraft
+from metainfer_core.spec.drafting.accept import accept
+from metainfer_core.spec.drafting.carry_over import CarryOver, carry_over, with_own_keys
+from metainfer_core.spec.drafting.decisions import Decisions
+from metainfer_core.spec.drafting.draft import SpecDraft
 from metainfer_core.spec.hardware_spec import HardwareSpec
 
 CACHE, CLOCK, DMA, RAIL = "l3_cache.size_bytes", "compute_units.npu.clock_hz", "dma.channels", "other.package.name"

@@ -5,8 +5,8 @@ import datetime
 import pytest
 from spec_texts import FILE_NAME
 
-from metainfer_core.spec.error_classes import CLASSES
-from metainfer_core.spec.validate import validate
+from metainfer_core.spec.checking.error_classes import CLASSES
+from metainfer_core.spec.checking.validate import validate
 
 TODAY = datetime.date(2026, 6, 1)
 

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from metainfer_core.errors import InputError, UnsupportedError
-from metainfer_core.spec.host import host_spec
-from metainfer_core.spec.host_facts import numbers_of, read_host
-from metainfer_core.spec.validate import validate
-from metainfer_core.spec.yaml_file import parse_spec, write_spec
+from metainfer_core.spec.checking.validate import validate
+from metainfer_core.spec.drafting.host import host_spec
+from metainfer_core.spec.drafting.host_facts import numbers_of, read_host
+from metainfer_core.spec.files.yaml_file import parse_spec, write_spec
 
 
 def write(root, files):

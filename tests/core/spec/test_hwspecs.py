@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from metainfer_core.spec.diff import leaves
-from metainfer_core.spec.error_classes import CLASSES
+from metainfer_core.spec.checking.error_classes import CLASSES
+from metainfer_core.spec.checking.validate import validate
+from metainfer_core.spec.files.yaml_file import read_spec, write_spec
 from metainfer_core.spec.hardware_spec import HardwareSpec
-from metainfer_core.spec.record import OF_PEOPLE
-from metainfer_core.spec.validate import validate
-from metainfer_core.spec.yaml_file import read_spec, write_spec
+from metainfer_core.spec.revising.diff import leaves
+from metainfer_core.spec.revising.record import OF_PEOPLE
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / ".." / "shared" / "corpus"

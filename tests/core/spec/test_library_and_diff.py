@@ -7,8 +7,8 @@ from spec_texts import CLEAN, FILE_NAME
 
 from metainfer_core.errors import InputError
 from metainfer_core.spec import library
-from metainfer_core.spec.diff import diff
-from metainfer_core.spec.yaml_file import parse_spec
+from metainfer_core.spec.files.yaml_file import parse_spec
+from metainfer_core.spec.revising.diff import diff
 
 
 def spec_file(folder: Path, name: str, version: str) -> None:

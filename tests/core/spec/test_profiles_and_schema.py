@@ -9,13 +9,13 @@ import pytest
 from spec_texts import CLEAN, FILE_NAME
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.aliases import FIELDS
+from metainfer_core.spec.drafting.flat_profile import import_profile, load_spec_or_profile
 from metainfer_core.spec.field_shapes import shape_at
-from metainfer_core.spec.flat_profile import import_profile, load_spec_or_profile
+from metainfer_core.spec.files.aliases import FIELDS
+from metainfer_core.spec.files.schema import json_schema
+from metainfer_core.spec.files.strict_yaml import read_yaml
+from metainfer_core.spec.files.yaml_file import parse_spec, write_spec
 from metainfer_core.spec.hardware_spec import Quantity
-from metainfer_core.spec.schema import json_schema
-from metainfer_core.spec.strict_yaml import read_yaml
-from metainfer_core.spec.yaml_file import parse_spec, write_spec
 
 PROFILE = """\
 accelerator:

@@ -8,9 +8,9 @@ import pytest
 from spec_texts import CLEAN, FILE_NAME
 
 from metainfer_core.cli import validator
+from metainfer_core.spec.checking.safe_fixes import fixed
+from metainfer_core.spec.files.yaml_file import parse_spec
 from metainfer_core.spec.quantities import UNITS, parse_quantity, unambiguous
-from metainfer_core.spec.safe_fixes import fixed
-from metainfer_core.spec.yaml_file import parse_spec
 
 TODAY = datetime.date(2026, 6, 1)
 COMMENTED = CLEAN.replace("    cores: 2\n", "    cores: 2   # of the cluster\n").replace(

@@ -12,8 +12,8 @@ from test_profiles_and_schema import PROFILE
 
 from metainfer_core.cli import console, spec_commands, validator
 from metainfer_core.policy.policy import Policy
-from metainfer_core.spec.draft_file import write_draft
-from metainfer_core.spec.yaml_file import read_spec
+from metainfer_core.spec.drafting.draft_file import write_draft
+from metainfer_core.spec.files.yaml_file import read_spec
 
 
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str, str]:

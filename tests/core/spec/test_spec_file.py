@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from spec_texts import CLEAN, FILE_NAME
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.diff import leaves
-from metainfer_core.spec.edit import edited
+from metainfer_core.spec.checking.validate import validate
+from metainfer_core.spec.files.yaml_file import parse_spec, read_spec, save_spec, write_spec
 from metainfer_core.spec.hardware_spec import Cache, HardwareSpec, Memory, Provenance, Quantity, Rule
-from metainfer_core.spec.validate import validate
-from metainfer_core.spec.yaml_file import parse_spec, read_spec, save_spec, write_spec
+from metainfer_core.spec.revising.diff import leaves
+from metainfer_core.spec.revising.edit import edited
 
 
 def test_the_promised_keys_load_unchanged() -> None:

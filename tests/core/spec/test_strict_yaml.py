@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from metainfer_core.errors import InputError
-from metainfer_core.spec.strict_yaml import DEPTH_LIMIT, read_yaml
+from metainfer_core.spec.files.strict_yaml import DEPTH_LIMIT, read_yaml
 
 
 def read(text: str) -> Any:

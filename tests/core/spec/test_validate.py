@@ -7,9 +7,9 @@ import datetime
 import pytest
 from spec_texts import CLEAN, FILE_NAME, line_of
 
-from metainfer_core.spec.error_classes import CLASSES
+from metainfer_core.spec.checking.error_classes import CLASSES
+from metainfer_core.spec.checking.validate import validate
 from metainfer_core.spec.findings import Finding
-from metainfer_core.spec.validate import validate
 
 TODAY = datetime.date(2026, 6, 1)
 

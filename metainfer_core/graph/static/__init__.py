@@ -1,0 +1,1 @@
+"""A model made static: bound shapes, folded chains, unrolled loops, branches decided."""
