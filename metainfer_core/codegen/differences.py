@@ -7,13 +7,19 @@ precision or fuses nodes without an approved action.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from metainfer_core.actions.action import Action
+from metainfer_core.codegen.built import CONVERSIONS, Built, difference
 from metainfer_core.codegen.channel_differences import finer_differences
-from metainfer_core.codegen.kernel_differences import has_kernel, weight_of
 from metainfer_core.codegen.layout_differences import not_laid_out, unapproved_layouts
 from metainfer_core.codegen.loop_differences import not_written_out, unapproved_loops
+from metainfer_core.codegen.part_differences import (
+    kernel_not_in_parts,
+    not_enlarged,
+    not_in_factors,
+    not_in_parts,
+    padded_differently,
+)
 from metainfer_core.codegen.staging_differences import not_early, not_tiled, unapproved_staging
 from metainfer_core.figures import told_apart
 from metainfer_core.verify.realised_graph import RealisedGraph, RealisedStep, RealisedTensor
@@ -21,13 +27,9 @@ from metainfer_core.verify.report import Difference
 from metainfer_core.verify.unlaid import unlaid
 from metainfer_core.verify.unstaged import unstaged
 
-CONVERSIONS = ("quantize", "dequantize", "narrow", "widen", "rescale_int8_", "rescale_int16_int8")
-"""Kernels whose names begin so change only how values are written down."""
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 JOINING = ("fuse", "fold_batch_norm", "fold_pad", "cancel_transposes", "merge_siblings")
 """Kinds that let one step compute several nodes."""
-LAYERS = ("conv2d", "depthwise_conv2d", "gemm", "matmul")
-"""What the names of kernels of layers begin with."""
 REPLACING = ("decompose", "factor_weights", "split", "split_kernel", "merge_siblings")
 """Kinds that put new nodes in the place of some; the names of the pieces begin with the first one's name and a dot."""
 UNIT_CHOOSING = ("fuse", "quantize", "half_precision", "store_low_bit", "keep_float", "decompose")
@@ -37,44 +39,6 @@ FORMS = ("", ".quantized", ".dequantized", ".int8")
 WEIGHT_TYPES = {4: "int4", 6: "int6", 8: "int8"}
 """Bits of a weight's code to the type of a tensor of weights."""
 SCALE_TOLERANCE = 0.02
-MOVEMENTS = ("view", "copy_", "gather_")
-"""How the kernels begin that give the values they are given, in another order or number."""
-
-
-@dataclass(frozen=True)
-class Built:
-    """A realised graph with its tensors by name and its steps by node, and the operator of each original node."""
-
-    graph: RealisedGraph
-    """Without transfers, copies, tiles and layouts: what the model computes."""
-    tensors: Mapping[str, RealisedTensor]
-    op_types: Mapping[str, str]
-    staged: RealisedGraph
-    """As it was built."""
-    laid: RealisedGraph
-    """Without transfers and tiles, each tensor in the layout that it has in memory."""
-
-    def steps(self, node: str) -> list[RealisedStep]:
-        """Steps that compute (a part of) the node."""
-        return [step for step in self.graph.steps if node in step.node_ids]
-
-    def activations(self, step: RealisedStep) -> list[RealisedTensor]:
-        """What the step reads and writes, without constants."""
-        found = [self.tensors[name] for name in (*step.inputs, *step.outputs) if name]
-        return [tensor for tensor in found if not tensor.is_constant]
-
-    def constants(self, step: RealisedStep) -> list[RealisedTensor]:
-        """The constants that the step reads."""
-        return [self.tensors[name] for name in step.inputs if name and self.tensors[name].is_constant]
-
-    def is_quantized(self, step: RealisedStep) -> bool:
-        """Whether the step computes on quantized activations alone."""
-        return any(tensor.granularity for tensor in self.activations(step)) and not step.kernel.startswith(CONVERSIONS)
-
-    def only_moves(self, step: RealisedStep) -> bool:
-        """Whether the step moves integers of one scale: dequantized before or after it, each value is the same."""
-        found = {(tensor.scales, tensor.zero_points) for tensor in self.activations(step) if tensor.granularity}
-        return step.kernel.startswith(MOVEMENTS) and len(found) == 1
 
 
 def differences(
@@ -89,7 +53,8 @@ def differences(
     """
     laid = unstaged(realised)
     whole = unlaid(laid)
-    built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, realised, laid)
+    padded = {action.nodes[0]: action.params["padded"] for action in actions if action.kind == "pad_channels"}
+    built = Built(whole, {tensor.name: tensor for tensor in whole.tensors}, op_types, padded, realised, laid)
     forward = [found for action in actions for found in _unrealised(action, built)]
     backward = (
         _uncovered(actions, built),
@@ -107,7 +72,7 @@ def differences(
 def _unrealised(action: Action, built: Built) -> Iterator[Difference]:
     check = CHECKS.get(action.kind)
     if check is None:
-        yield _difference(action, action.nodes[0], action.kind, "no check knows this kind of action")
+        yield difference(action, action.nodes[0], action.kind, "no check knows this kind of action")
     else:
         yield from check(action, built)
 
@@ -121,12 +86,12 @@ def _in_one_step(action: Action, built: Built) -> Iterator[Difference]:
     """All nodes of the action are computed by one call."""
     members = _members(action)
     if not built.steps(members[0]):
-        yield _difference(action, members[0], "computed", "no step computes it")
+        yield difference(action, members[0], "computed", "no step computes it")
     for node in members[1:]:
         with_first = [step for step in built.steps(node) if action.nodes[0] in step.node_ids]
         if not with_first:
             kernels = ", ".join(step.kernel for step in built.steps(node)) or "nothing"
-            yield _difference(action, node, f"computed in one step with {action.nodes[0]}", f"computed by {kernels}")
+            yield difference(action, node, f"computed in one step with {action.nodes[0]}", f"computed by {kernels}")
 
 
 def _cancelled(action: Action, built: Built) -> Iterator[Difference]:
@@ -134,7 +99,7 @@ def _cancelled(action: Action, built: Built) -> Iterator[Difference]:
     first, last = action.nodes[0], action.nodes[-1]
     for step in built.steps(last):
         if first not in step.node_ids:
-            yield _difference(action, last, f"cancelled, or one with {first}", f"computed by {step.kernel}")
+            yield difference(action, last, f"cancelled, or one with {first}", f"computed by {step.kernel}")
 
 
 def _quantized(action: Action, built: Built) -> Iterator[Difference]:
@@ -142,14 +107,14 @@ def _quantized(action: Action, built: Built) -> Iterator[Difference]:
     for node in action.nodes:
         steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
         if not steps:
-            yield _difference(action, node, "a step on integers", "no step computes it")
+            yield difference(action, node, "a step on integers", "no step computes it")
         for step in steps:
             bits = action.params.get("bit_width", 8)
             kinds = ("int8", "uint8") if bits == 8 else (f"int{bits}",)
             other = [t for t in built.activations(step) if t.granularity is None or t.element_type not in kinds]
             if other:
                 got = f"{step.kernel} on {other[0].element_type} ({other[0].name})"
-                yield _difference(action, node, f"an {kinds[0].upper()} step", got)
+                yield difference(action, node, f"an {kinds[0].upper()} step", got)
                 continue
             yield from _scaled_as_approved(action, node, step, built)
 
@@ -162,23 +127,23 @@ def _scaled_as_approved(action: Action, node: str, step: RealisedStep, built: Bu
         is_single = bool(outputs) and len(outputs[0].shape) > 1 and outputs[0].shape[axis] == 1
         for tensor in (one for one in built.constants(step) if one.element_type in WEIGHT_TYPES.values()):
             if tensor.granularity not in (None, wanted) and not is_single:
-                yield _difference(action, node, f"weights scaled by {wanted}", f"{tensor.name} by {tensor.granularity}")
+                yield difference(action, node, f"weights scaled by {wanted}", f"{tensor.name} by {tensor.granularity}")
             if tensor.symmetric is False:
-                yield _difference(action, node, "weights with zero point 0", f"{tensor.name} has another zero point")
+                yield difference(action, node, "weights with zero point 0", f"{tensor.name} has another zero point")
             due = _weight_type(action)
             if tensor.granularity is not None and tensor.element_type != due:
-                yield _difference(action, node, f"weights of {due}", f"{tensor.name} of {tensor.element_type}")
+                yield difference(action, node, f"weights of {due}", f"{tensor.name} of {tensor.element_type}")
     inherited = {(tensor.scales, tensor.zero_points) for tensor in built.activations(step) if tensor not in outputs}
     for tensor in outputs:
         if (tensor.scales, tensor.zero_points) in inherited:
             continue  # what moves values keeps the scale of its input, which another action decided
         if action.params.get("symmetric") and not tensor.symmetric:
-            yield _difference(
+            yield difference(
                 action, node, "activations with zero point 0", f"{tensor.name} has {tensor.zero_points[0]}"
             )
         yield from _range_as_approved(action, node, tensor)
     for approved, got in finer_differences(action, node, step, built.activations(step)):
-        yield _difference(action, node, approved, got)
+        yield difference(action, node, approved, got)
 
 
 def _weight_type(action: Action) -> str:
@@ -199,7 +164,7 @@ def _range_as_approved(action: Action, node: str, tensor: RealisedTensor) -> Ite
     if width > 0 and abs(tensor.scales[0] * steps / width - 1) > SCALE_TOLERANCE:
         needed, scale = told_apart(width / steps, tensor.scales[0], ".4g")
         approved = f"{tensor.name} over [{low:g}, {high:g}]: a scale of {needed}"
-        yield _difference(action, node, approved, f"a scale of {scale}")
+        yield difference(action, node, approved, f"a scale of {scale}")
 
 
 def _on_integers(action: Action, built: Built) -> Iterator[Difference]:
@@ -208,7 +173,7 @@ def _on_integers(action: Action, built: Built) -> Iterator[Difference]:
         steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
         if not steps or not all(built.is_quantized(step) for step in steps):
             kernels = ", ".join(step.kernel for step in steps) or "no step"
-            yield _difference(action, node, "a step on integers", f"computed by {kernels}")
+            yield difference(action, node, "a step on integers", f"computed by {kernels}")
 
 
 def _float(action: Action, built: Built) -> Iterator[Difference]:
@@ -216,12 +181,12 @@ def _float(action: Action, built: Built) -> Iterator[Difference]:
     for node in action.nodes:
         steps = built.steps(node)
         if not steps:
-            yield _difference(action, node, "a float32 step", "no step computes it")
+            yield difference(action, node, "a float32 step", "no step computes it")
         for step in steps:
             narrow = [tensor for tensor in built.activations(step) if tensor.granularity or _is_half(tensor)]
             if narrow and not step.kernel.startswith(CONVERSIONS):
                 got = f"{step.kernel} on {narrow[0].element_type} ({narrow[0].name})"
-                yield _difference(action, node, "a float32 step", got)
+                yield difference(action, node, "a float32 step", got)
 
 
 def _half(action: Action, built: Built) -> Iterator[Difference]:
@@ -230,13 +195,13 @@ def _half(action: Action, built: Built) -> Iterator[Difference]:
     for node in action.nodes:
         steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
         if not steps:
-            yield _difference(action, node, f"a {wanted} step", "no step computes it")
+            yield difference(action, node, f"a {wanted} step", "no step computes it")
         for step in steps:
             floats = [tensor for tensor in built.activations(step) if "float" in tensor.element_type]
             other = [tensor for tensor in floats if tensor.element_type != wanted]
             if other or not floats:
                 got = f"{step.kernel} on {other[0].element_type} ({other[0].name})" if other else step.kernel
-                yield _difference(action, node, f"a {wanted} step", got)
+                yield difference(action, node, f"a {wanted} step", got)
 
 
 def _packed(action: Action, built: Built) -> Iterator[Difference]:
@@ -245,7 +210,7 @@ def _packed(action: Action, built: Built) -> Iterator[Difference]:
     steps = [step for step in built.steps(node) if not step.kernel.startswith(CONVERSIONS)]
     if not any(step.kernel.endswith(f"_int{bits}") for step in steps):
         kernels = ", ".join(step.kernel for step in steps) or "nothing"
-        yield _difference(action, node, f"weights of {bits} bits", f"computed by {kernels}")
+        yield difference(action, node, f"weights of {bits} bits", f"computed by {kernels}")
 
 
 def _is_half(tensor: RealisedTensor) -> bool:
@@ -256,7 +221,7 @@ def _covered(action: Action, built: Built) -> Iterator[Difference]:
     """Each node is computed, by whatever replaces it."""
     for node in action.nodes:
         if not built.steps(node):
-            yield _difference(action, node, action.kind, "no step computes it")
+            yield difference(action, node, action.kind, "no step computes it")
 
 
 def _bound(action: Action, built: Built) -> Iterator[Difference]:
@@ -265,9 +230,9 @@ def _bound(action: Action, built: Built) -> Iterator[Difference]:
     shape = tuple(action.params["shape"])
     tensor = built.tensors.get(name)
     if tensor is None or name not in built.graph.inputs:
-        yield _difference(action, name, f"an input of shape {list(shape)}", "no such input")
+        yield difference(action, name, f"an input of shape {list(shape)}", "no such input")
     elif tensor.shape != shape:
-        yield _difference(action, name, f"an input of shape {list(shape)}", f"shape {list(tensor.shape)}")
+        yield difference(action, name, f"an input of shape {list(shape)}", f"shape {list(tensor.shape)}")
 
 
 def _placed(action: Action, built: Built) -> Iterator[Difference]:
@@ -275,73 +240,11 @@ def _placed(action: Action, built: Built) -> Iterator[Difference]:
     for name, memory in action.params["memory"].items():
         stored = [built.tensors[name + form] for form in FORMS if name + form in built.tensors]
         if not stored:
-            yield _difference(action, action.nodes[0], f"{name} in {memory}", f"{name} is not stored")
+            yield difference(action, action.nodes[0], f"{name} in {memory}", f"{name} is not stored")
         for tensor in stored:
             if tensor.memory != memory:
                 got = f"{tensor.name} in {tensor.memory or 'the weights'}"
-                yield _difference(action, action.nodes[0], f"{name} in {memory}", got)
-
-
-def _padded(action: Action, built: Built) -> Iterator[Difference]:
-    """The layer that makes the channels makes as many as were approved."""
-    node, padded = action.nodes[0], action.params["padded"]
-    outputs = [built.tensors[name] for step in built.steps(node) for name in step.outputs if name]
-    counts = sorted({tensor.shape[1] for tensor in outputs if len(tensor.shape) > 1})
-    if padded not in counts:
-        got = " or ".join(f"{count} channels" for count in counts) or "no step computes it"
-        yield _difference(action, node, f"{padded} channels", got)
-
-
-def _in_parts(action: Action, built: Built) -> Iterator[Difference]:
-    """The convolution is computed by as many calls as it was cut into parts, each with the channels of its part."""
-    node, channels = action.nodes[0], tuple(action.params["channels"])
-    axis = 1 if action.params["axis"] == "input_channels" else 0
-    parts = [step for step in built.steps(node) if "conv" in step.kernel]
-    if len(parts) != len(channels):
-        yield _difference(action, node, f"{len(channels)} parts", f"{len(parts)} convolutions")
-        return
-    units = action.params.get("units", ())
-    for step, unit in zip(parts, units, strict=False):
-        if step.unit != unit:
-            yield _difference(action, node, f"a part on {unit}", f"{step.kernel} on {step.unit}")
-    for step, count in zip(parts, channels, strict=True):
-        tensors = [built.tensors[name] for name in (step.inputs[:1] if axis else step.outputs[:1])]
-        if [tensor.shape[1] for tensor in tensors] != [count]:
-            yield _difference(action, node, f"a part of {count} channels", f"{tensors[0].name} {tensors[0].shape}")
-
-
-def _in_parts_of_its_kernel(action: Action, built: Built) -> Iterator[Difference]:
-    """The convolution is computed by as many calls as its kernel was cut into parts."""
-    node, wanted = action.nodes[0], action.params.get("parts")
-    got = len([step for step in built.steps(node) if "conv" in step.kernel])
-    if got != wanted:
-        yield _difference(action, node, f"{wanted} parts of its kernel", f"{got} convolutions")
-
-
-def _in_factors(action: Action, built: Built) -> Iterator[Difference]:
-    """The layer is computed by two calls with weights, the first of which gives as many channels as the rank."""
-    node, rank = action.nodes[0], action.params["rank"]
-    layers = [step for step in built.steps(node) if built.constants(step) and step.kernel.startswith(LAYERS)]
-    if len(layers) != 2:
-        kernels = ", ".join(step.kernel for step in layers) or "nothing"
-        yield _difference(action, node, "two layers", f"computed by {kernels}")
-        return
-    between = built.tensors[layers[0].outputs[0]]
-    if between.shape[1 if "conv" in layers[0].kernel else -1] != rank:
-        yield _difference(action, node, f"{rank} channels between", f"{between.name} {between.shape}")
-
-
-def _with_zeros(action: Action, built: Built) -> Iterator[Difference]:
-    """Each convolution of the node has a kernel of the extents that were approved."""
-    node, kernel = action.nodes[0], action.params["kernel"]
-    steps = [step for step in built.steps(node) if "conv" in step.kernel]
-    if not steps:
-        yield _difference(action, node, "a convolution", "no step computes one")
-    for step in steps:
-        weight = weight_of(step, built.tensors)
-        if not has_kernel(step, weight, built.tensors[step.inputs[0]].shape[1], kernel):
-            got = f"weights packed as {list(weight.shape)}"
-            yield _difference(action, node, f"a kernel of {' × '.join(map(str, kernel))}", got)
+                yield difference(action, action.nodes[0], f"{name} in {memory}", got)
 
 
 def _as_one(action: Action, built: Built) -> Iterator[Difference]:
@@ -351,13 +254,13 @@ def _as_one(action: Action, built: Built) -> Iterator[Difference]:
         layers = [step for step in built.steps(node) if built.constants(step)]
         if len(layers) != 1 or not set(weighted) <= set(layers[0].node_ids):
             kernels = ", ".join(step.kernel for step in layers) or "nothing"
-            yield _difference(action, node, f"one layer of {', '.join(weighted)}", f"computed by {kernels}")
+            yield difference(action, node, f"one layer of {', '.join(weighted)}", f"computed by {kernels}")
     activations = [node for node in action.nodes if node not in weighted]
     for node in activations:
         steps = built.steps(node)
         if not steps or any(not set(activations) <= set(step.node_ids) for step in steps):
             kernels = ", ".join(step.kernel for step in steps) or "nothing"
-            yield _difference(action, node, f"one step of {', '.join(activations)}", f"computed by {kernels}")
+            yield difference(action, node, f"one step of {', '.join(activations)}", f"computed by {kernels}")
 
 
 CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
@@ -372,15 +275,15 @@ CHECKS: dict[str, Callable[[Action, Built], Iterator[Difference]]] = {
     "store_low_bit": _packed,
     "keep_float": _float,
     "decompose": _covered,
-    "factor_weights": _in_factors,
-    "split": _in_parts,
-    "split_kernel": _in_parts_of_its_kernel,
-    "enlarge_kernel": _with_zeros,
+    "factor_weights": not_in_factors,
+    "split": not_in_parts,
+    "split_kernel": kernel_not_in_parts,
+    "enlarge_kernel": not_enlarged,
     "merge_siblings": _as_one,
     "equalise": _covered,
     "bind_shape": _bound,
     "place": _placed,
-    "pad_channels": _padded,
+    "pad_channels": padded_differently,
     "layout": lambda action, built: not_laid_out(action, built.laid),
     "unroll": lambda action, built: not_written_out(action, built.staged),
     "branch_hint": lambda action, built: not_written_out(action, built.staged),
@@ -398,7 +301,7 @@ def _on_another_unit(actions: Sequence[Action], built: Built) -> Iterator[Differ
     for node, action in approved.items():
         for step in built.steps(node):
             if step.unit != action.params["target_hw"] and step.kernel != "view":
-                yield _difference(action, node, f"on {action.params['target_hw']}", f"{step.kernel} on {step.unit}")
+                yield difference(action, node, f"on {action.params['target_hw']}", f"{step.kernel} on {step.unit}")
 
 
 def _uncovered(actions: Sequence[Action], built: Built) -> Iterator[Difference]:
@@ -491,7 +394,3 @@ def _wholes(nodes: Iterable[str], actions: Sequence[Action]) -> set[str]:
     """The original nodes that some of these nodes are pieces of, by the actions that took them apart."""
     apart = [action.nodes for action in actions if action.kind in REPLACING]
     return {whole for wholes in apart if any(node.startswith(f"{wholes[0]}.") for node in nodes) for whole in wholes}
-
-
-def _difference(action: Action, node: str, approved: str, realised: str) -> Difference:
-    return Difference(node_id=node, action=action.id, approved=approved, realised=realised)

@@ -319,6 +319,20 @@ def test_factors_that_were_not_built_and_another_rank_are_named() -> None:
     assert found(graph(four, gemm=first, second=second), actions) == {("Gemm_4", "3 channels between", "m (1, 4)")}
 
 
+def test_factors_whose_channels_were_padded_have_the_padded_count_between() -> None:
+    factors = Action(kind="factor_weights", nodes=("Gemm_4",), params={"rank": 3})
+    padding = Action(kind="pad_channels", nodes=("Gemm_4.0_matmul", "Gemm_4.1_gemm"), params={"padded": 4})
+    actions = (*without("keep_float"), factors, padding)
+    first = step("gemm", node_ids=("Gemm_4.0_matmul", "Gemm_4"), outputs=("m",))
+    second = step("gemm", node_ids=("Gemm_4.1_gemm", "Gemm_4"), inputs=("m", "gw"))
+    four, three = ({"m": tensor("m", shape=(1, count))} for count in (4, 3))
+    assert found(graph(four, gemm=first, second=second), actions) == set()
+    assert found(graph(three, gemm=first, second=second), actions) == {
+        ("Gemm_4", "4 channels between", "m (1, 3)"),
+        ("Gemm_4.0_matmul", "4 channels", "3 channels"),
+    }
+
+
 def test_another_unit_is_named() -> None:
     assert found(graph(exp=step("exp", unit="npu"))) == {("Soft_3", "on cpu", "exp_float32 on npu")}
     assert found(graph(conv=step("conv", unit=None))) == {
