@@ -323,10 +323,7 @@ def _unapproved_precision(actions: Sequence[Action], built: Built) -> Iterator[D
     """No node runs on quantized values unless an action, or the model itself, says so."""
     if any(op_type in ("QuantizeLinear", "DynamicQuantizeLinear") for op_type in built.op_types.values()):
         return
-    groups = _joined(actions, built)
-    quantized = {node for action in actions if action.kind == "quantize" for node in action.nodes}
-    approved = quantized.union(*(groups[node] for node in quantized if node in groups))
-    approved |= _wholes(quantized, actions)
+    approved = _reached("quantize", actions, built)
     for step in built.graph.steps:
         is_rounded = built.is_quantized(step) and not built.only_moves(step)
         for node in step.node_ids:
@@ -338,10 +335,7 @@ def _unapproved_half(actions: Sequence[Action], built: Built) -> Iterator[Differ
     """No node runs on 16-bit floats unless an action, or the model itself, says so."""
     if "Cast" in built.op_types.values() or any(_is_half(built.tensors[name]) for name in built.graph.inputs):
         return  # the model may hold them itself
-    approved = {node for action in actions if action.kind == "half_precision" for node in action.nodes}
-    approved |= _wholes(approved, actions)
-    groups = _joined(actions, built)
-    approved |= set().union(*(groups[node] for node in approved if node in groups))
+    approved = _reached("half_precision", actions, built)
     for step in built.graph.steps:
         narrow = next((tensor for tensor in built.activations(step) if _is_half(tensor)), None)
         if narrow is None or step.kernel.startswith(CONVERSIONS):
@@ -349,6 +343,14 @@ def _unapproved_half(actions: Sequence[Action], built: Built) -> Iterator[Differ
         for node in step.node_ids:
             if node in built.op_types and node not in approved:
                 yield Difference(node_id=node, approved="float32", realised=f"{step.kernel} on {narrow.element_type}")
+
+
+def _reached(kind: str, actions: Sequence[Action], built: Built) -> set[str]:
+    """Nodes that the actions of a kind are about: named, in pieces that are named, or joined with one of these."""
+    named = {node for action in actions if action.kind == kind for node in action.nodes}
+    named |= _wholes(named, actions)
+    groups = _joined(actions, built)
+    return named.union(*(groups[node] for node in named if node in groups))
 
 
 def _unapproved_packing(actions: Sequence[Action], built: Built) -> Iterator[Difference]:

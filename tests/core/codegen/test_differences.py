@@ -333,6 +333,26 @@ def test_factors_whose_channels_were_padded_have_the_padded_count_between() -> N
     }
 
 
+def test_what_was_folded_into_a_layer_is_rounded_with_the_factors_of_the_layer() -> None:
+    pieces = ("Conv_0.0_conv", "Conv_0.1_conv")
+    rounded = tuple(Action(kind="quantize", nodes=(piece,), params={"bit_width": 8}) for piece in pieces)
+    actions = (
+        *(action for action in APPROVED if action.kind not in ("quantize", "fuse", "pad_channels")),
+        Action(kind="factor_weights", nodes=("Conv_0",), params={"rank": 8}),
+        *rounded,
+    )
+    apart = {
+        "conv": step("conv", node_ids=(pieces[0], "Conv_0", "Norm_1"), outputs=("h",)),
+        "second": step("conv", node_ids=(pieces[1], "Conv_0", "Norm_1"), inputs=("h", "w", "b")),
+        "relu": step("conv", kernel="relu_float32", node_ids=("Relu_2",), inputs=("cf",), outputs=("r",)),
+    }
+    more = {"h": tensor("h", "int8", scales=(SCALE,), zero_points=(-128,)), "r": tensor("r")}
+    assert found(graph(more, **apart), actions) == set()
+    assert found(graph(more, **apart), (*actions[:-2],)) == {
+        (node, "float32", "conv2d_int8 on quantized values") for node in ("Conv_0", "Norm_1")
+    }
+
+
 def test_another_unit_is_named() -> None:
     assert found(graph(exp=step("exp", unit="npu"))) == {("Soft_3", "on cpu", "exp_float32 on npu")}
     assert found(graph(conv=step("conv", unit=None))) == {
