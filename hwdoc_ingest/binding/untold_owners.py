@@ -6,15 +6,17 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from hwdoc_ingest.rules.accelerator_items import is_of_dsp
 from hwdoc_ingest.rules.rule import Found, Tagged
 
 _CACHES = re.compile(r"\bcaches?\b", re.IGNORECASE)
 
 
 def with_owners(tagged: Tagged, found: Sequence[Found]) -> list[Found]:
-    """The readings without those that nobody could say whose they are."""
+    """The readings without those that nobody could say whose they are, or that are said of another kind of unit."""
+    found = [each for each in found if not is_of_dsp(each)]
     if tagged.statement.is_row:
-        return list(found)
+        return found
     torn = _torn_row(tagged)
     return [
         each

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from hwdoc_ingest.rules import (
+    accelerator_items,
     accelerators,
     addresses,
     bit_sizes,
@@ -61,6 +62,7 @@ FIND_RULES: tuple[FindRule, ...] = (
     accelerators.find,
     core_counts.find,
     core_parameters.find,
+    accelerator_items.find,
     processor.find,
     supply.find,
     chip.find,

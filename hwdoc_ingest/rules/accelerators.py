@@ -155,8 +155,10 @@ _TYPE = re.compile(
 )
 _FRAMEWORKS = re.compile(r"\bframeworks?\b[^:：]{0,30}?(?:[:：]|such as|including|like)\s*(.{4,160})", re.IGNORECASE)
 _GPU_MODEL = re.compile(
-    r"\bMali-?\s?[GT]?\d{1,3}(?:\s*M[PC]\d{1,2}|\s+\d-Core-\w+|\s\dEE)?(?:\s*\(?MP\d{1,2}\)?)?|\bPowerVR\s+\w+|"
-    r"\bAdreno\s+\d+|\bGC\d{3,4}\w*",
+    r"\bMali-?\s?[GT]?\d{1,3}(?:[\s-]*M[PC]\d{1,2}|\s+\d-Core-\w+|\s\dEE)?(?:[\s-]\d ?EE)?(?:\s*\(?MP\d{1,2}\)?)?"
+    r"|\bPowerVR(?:\s+(?:Rogue|Series\d\w*|\d\w{1,3}))*\s+\w+|\bIMG\s+\w+(?:-\w+)+(?: MC\d)?"
+    r"|\bImmortalis-G\d+(?: MC\d{1,2})?|\bVideoCore\s+[IVX]+|\bAdreno\s+\d+|\bGC\d{3,4}\w*"
+    r"|\bB[XS][ESTM]-\d+-\d+(?: MC\d)?",
     re.IGNORECASE,
 )
 _OWN_MEMORY = re.compile(
@@ -230,8 +232,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     if several and not re.search(r"\bCPU|Cortex", text):
         said = next(part for part in several.groups() if part).lower()
         yield Found("npu.cores", *several.span(), float(NUMBER_WORDS.get(said) or said), sureness=0.75)
-    dsp = re.search(r"\bHiFi\s?\d\w*|\bC66x\b|\bVision P\d\b", text)
-    if dsp and re.search(r"\bDSP\b", near):
+    dsp = re.search(
+        r"\b(?P<own>HiFi\s?\d\w*)|\bC(?:66|67|71|7)x\b|\bVision [PQ]\d\b|\bCEVA[- ][\w-]+", text, re.IGNORECASE
+    )
+    if dsp and (dsp["own"] or re.search(r"\bDSP\b", near)):
         yield Found("dsp.model", dsp.start(), dsp.end(), dsp.group(), sureness=0.85)
     if _GPU.search(near):
         model = _GPU_MODEL.search(text)

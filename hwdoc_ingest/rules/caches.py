@@ -29,13 +29,14 @@ L1D = words(
     r"|\bcache for data\b(?! and)"
 )
 L2 = words(
-    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b\s*"
+    r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b[\s-]*"
     r"(?:(?:unified|shared|mapped|backside|private|dedicated|inclusive)\s+"
-    r"|S?RAM/)*caches?\b(?!\s*controller)|\bL2(?= (?:associativity|line size|size)\b)|二级缓存|L2\s*缓存"
+    r"|S?RAM/)*caches?\b(?!\s*controller)|\bL2(?= (?:associativity|line size|size)\b)|\bL2\$"
+    r"|二级缓存|L2\s*缓存"
 )
 L3 = words(
-    r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b\s*(?:unified\s+|"
-    r"shared\s+)?caches?\b(?!\s*controller)|三级缓存|L3\s*缓存"
+    r"\b(?:unified\s+)?(?:system\s+)?(?:L3|level[ -]?3|third[ -]level)\b[\s-]*(?:unified\s+|"
+    r"shared\s+)?caches?\b(?!\s*controller)|\bL3\$|三级缓存|L3\s*缓存"
 )
 ANY = re.compile("|".join(p.pattern for p in (L1I, L1D, L2, L3)), re.IGNORECASE)
 _GPU = words(r"\bgpu\b|graphics|mali|shader")

@@ -261,6 +261,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
         found = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
         yield _at_most(found, at.values[0]) if most else found
     yield from _of_named_cores(tagged)
+    for match in _CORE_AT.finditer(text) if not tagged.describes_register else ():
+        instance = " ".join(match["name"].split())
+        hertz = float(match["clock"]) * (1e9 if match["unit"].lower() == "g" else 1e6)
+        yield Found("cpu.clock_hz", *match.span(), hertz, instance=instance, sureness=0.78)
     other = _ACCELERATOR_LABEL.match(text)
     if other and len(clocks) == 1 and clocks[0].start > other.end():
         field = "gpu.clock_hz" if other["gpu"] else "npu.clock_hz"
@@ -276,6 +280,15 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for match in _NAMED_RC.finditer(text):
         value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
         yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)
+
+
+_CORE_AT = re.compile(
+    r"\b(?P<name>(?:(?:XuanTie|T-Head|SiFive|Andes) )?(?:[CE]9\d\d|[XUN]\d\d|LX\d|8051)"
+    r"(?: RISC-V)?(?: core| MCU)?)"
+    r" ?(?:\([^()]{1,24}\) ?)?@ ?(?P<clock>\d+(?:\.\d+)?) ?(?P<unit>[MG])Hz",
+    re.IGNORECASE,
+)
+"""`E906 RISC-V@200MHz`: a core that no Arm name tells, in a list of several."""
 
 
 _RUNS_AT = re.compile(r"(?P<most>\b(?:up to|max(?:imum)?\.?)\s*)?(?:\b(?:at|frequency|clock)\s*|@\s*)*$", re.IGNORECASE)

@@ -89,6 +89,8 @@ _CORES_AFTER = re.compile(
     re.IGNORECASE,
 )
 """`Cortex-A7 dual-core`, `Cortex-A7 MP2`, `Cortex-A55 x4`."""
+_LEADS = re.compile(r" ?(?:CPUs?|processors?|SoC|complex|cluster)? ?[:(：（]")
+"""After a number that counts all clusters behind it together: `Octa-core CPU: 2x Cortex-A78, 6x Cortex-A55`."""
 _NUMBERS_SOMETHING = re.compile(
     r"(?:\b(?:tables?|figures?|fig|chapters?|sections?|parts?|appendix|steps?|notes?|rev(?:ision)?|version|part)"
     r"|[图表第章])[\s.:]*(?:\d+[-.])*$|\d[-.]$",
@@ -108,8 +110,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
     taken: list[int] = []
     yield from _of_clusters(tagged, taken, path)
     yield from _named(tagged, taken)
+    named = [match.start() for match in _NAMED_CORES.finditer(tagged.text)]
     for match in _CORES.finditer(tagged.text):
-        if match.start() not in taken and not _OF_CLUSTER.match(tagged.text, match.end()):
+        in_all = sum(at > match.start() for at in named) > 1 and _LEADS.match(tagged.text, match.end())
+        if match.start() not in taken and not _OF_CLUSTER.match(tagged.text, match.end()) and not in_all:
             yield from _unnamed(tagged, match)
 
 

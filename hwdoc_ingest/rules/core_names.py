@@ -26,10 +26,19 @@ _CALLED = tuple(
 )
 
 
+_LISTED = re.compile(
+    r"\b(?:cores|CPUs|processors)\b[^.;]{0,12}\b(?:abbreviated as|named|called|labell?ed)\s+"
+    r"(?P<names>[A-Z]{1,4}\d{0,2}(?:(?:, | and |, and |/)[A-Z]{1,4}\d{0,2})+)\b"
+)
+"""`Three cores named XRV, YRV0 and YRV1`."""
+
+
 def core_names(statements: Iterable[Statement]) -> tuple[str, ...]:
     """The short names of cores, in the order in which they come up; none where a document has one core of its own."""
     names: dict[str, None] = {}
     for statement in statements:
         for pattern in _CALLED:
             names |= {m["name"]: None for m in pattern.finditer(statement.text) if not _NO_CORE.fullmatch(m["name"])}
+        for listed in _LISTED.finditer(statement.text):
+            names |= dict.fromkeys(re.findall(r"[A-Z]{1,4}\d{0,2}", listed["names"]))
     return tuple(names)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
+from hwdoc_ingest.statements.number_phrases import find_amounts
 
-DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)")
+DDR = words(r"(?<![A-Za-z])(?:LP|G)?DDR|DRAM|dynamic memory|\bexternal (?:memory|off-chip)|\bEMIFs?\b")
 _NOT_DDR = words(r"eMMC|SD/?MMC|SDIO|flash|NAND|SPI|cache|HyperBus")
 KIND = re.compile(r"(?:LP)?DDR\d?[LX]?(?:\d[LX]?)?(?![\w])|(?:LP)?DDR\d(?:X|L)?(?=-\d{3,4})", re.IGNORECASE)
 _AND_SHORT = r"(?:\s?/\s?[2-5][LX]?(?![\w-]|\.\d))"
@@ -31,6 +32,24 @@ _MOST_OF_MEMORY = re.compile(
     re.IGNORECASE,
 )
 """`up to 16 GB of external memory`, `up to 8GB LPDDR4X`."""
+_UP_TO_AFTER = re.compile(
+    r"\b(?:LP)?DDR\d\w*(?: SDRAM| memory)?,? \(?(?:up to|max(?:imum|\.)?(?: of)?) (\d{1,4}) ?(GB|GiB|MB|MiB)\b(?! ?/)",
+    re.IGNORECASE,
+)
+"""`LPDDR4X up to 8 GB`."""
+_MOST_IN_TABLE = re.compile(
+    r"^\W*(?:max(?:imum|\.)? (?:mem(?:ory)?|RAM)(?: (?:size|capacity))?)\s*[|:]?\s*(\d{1,4}) ?(GB|GiB|MB|MiB)\W*$",
+    re.IGNORECASE,
+)
+"""`Max memory | 8 GB`, below a heading that names the memory's controller."""
+_CONTROLLER = words(r"\bmemory (?:controller|interface|support|subsystem)\b|\bDRAM\b|DDR")
+_BUILT_IN_KIND = re.compile(
+    r"\b(?:buil[td]?-?in|integrated|embedded|in-package|on-package|SiP)(?: an?)? (?P<bits>\d{2,4} ?[MG]bits? )?"
+    r"(?:\d{1,4} ?[MG]i?B (?:of )?)?(?P<kind>(?:LP)?DDR\d[LX]?)\b"
+    r"(?! (?:memory )?(?:controller|interface|PHY))(?! ?[/,、] ?(?:LP)?DDR)",
+    re.IGNORECASE,
+)
+"""`Integrated 512 Mbit DDR2`: the one memory that the package holds."""
 _INTERFACE_IS = re.compile(
     r"\b(?:LP)?DDR\d?\w* (?:memory )?(?:interface|controller|bus) "
     r"(?:is|has a width of|:) (16|32|64|128|256)[- ]bits?\b",
@@ -70,14 +89,15 @@ _CHANNELS_BESIDE = re.compile(
 """`dual 32-bit LPDDR5`."""
 _OF_DRAM = words(r"^(?:[\d.]+ )?(?:S?DRAM|DDR|external (?:memory|DRAM)|dynamic memory)\b")
 _WIDE = re.compile(
-    r"^\W*(?:(?:16|32|64|128)[- ]bit\b|(?:LP)?DDR\d\w*[^.;]{0,24}\b(?:16|32|64|128)[- ]bit\b)", re.IGNORECASE
+    r"^\W*(?:(?:up to|supports?) )?(?:(?:16|32|64|128)[- ]bit\b|(?:LP)?DDR\d\w*[^.;]{0,24}\b(?:16|32|64|128)[- ]bit\b)",
+    re.IGNORECASE,
 )
 """An item of a list that tells how wide the memory's interface is."""
 _RATE = re.compile(r"\b((?:LP)?DDR\d[LX]?)-\s?(\d{3,4})\b", re.IGNORECASE)
 
 
 _BUILT_IN = words(
-    r"\b(?:built?-?in|embedded|integrated|in-package|on-package|SiP|stacked|internal|co-packaged)\s+"
+    r"\b(?:buil[td]?-?in|embedded|integrated|in-package|on-package|SiP|stacked|internal|co-packaged)\s+"
     r"(?:\w+ )?(?:S?DRAM|(?:LP)?DDR\w*|dynamic memory)"
 )
 """A memory in the chip's own package, whose size is no limit."""
@@ -176,6 +196,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 40,
         gap_words=3,
         instance=None,
+        not_beside=words(r"(?:可定制|可选|optional(?:ly)?|customi[sz]able(?: to)?)\W*\0"),
         sureness=0.72,
         forbids=words(
             r"external|off-chip|up to|max|support|SRAM|board|cache|address|space|flash|controller|kit|per channel|each"
@@ -258,7 +279,7 @@ RULES: tuple[QuantityRule, ...] = (
         "frequency",
         words(
             r"clock frequency|\bclock\b|\bfrequency(?= (?:is |of )?(?:max(?:imum)?|up to)\b)"
-            r"|\b(?:maximum|max) frequency\b|时钟频率"
+            r"|\b(?:maximum|max) (?:operating )?frequency\b|时钟频率"
             r"|(?:LP)?DDR\d[LX]?(?:\d[LX]?)?(?= (?:at|up to|@|with)| SDRAM (?:at"
             r"|up to|@))|data bus(?= at)|SDRAM (?:interface|bus)(?= (?:at|up to|@))"
         ),
@@ -317,8 +338,8 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.dram.bandwidth_Bps",
         "bandwidth",
-        words(r"\b(?:peak |maximum |theoretical |total |memory |(?:LP)?DDR\w* |DRAM )*bandwidth\b"),
-        context=DDR,
+        words(r"\b(?:peak |max(?:imum)?\.? |theoretical |total |memory |(?:LP)?DDR\w* |DRAM )*bandwidth\b"),
+        context=words(DDR.pattern + r"|\bmemory controller\b"),
         low=1e8,
         high=1e13,
         gap_words=2,
@@ -376,7 +397,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         if (
             kinds
             and titled
-            and (len(kinds) > 1 or re.search(r"compatible|interface", text, re.IGNORECASE))
+            and (len(kinds) > 1 or re.search(r"compatible|interface|memory types?\b", text, re.IGNORECASE))
             and not re.search(
                 r"\bfor\s*$|scrambl|retention|power|IO\b",
                 text[max(0, match.start() - 12) : match.start()] + text[match.end() : match.end() + 12],
@@ -427,8 +448,15 @@ def _lanes_and_clock(tagged: Tagged) -> Iterator[Found]:
     ):
         width = float(beside[1] or beside[2])
         yield Found("memory.dram.bus_width_bits", beside.start(), beside.end(), width, sureness=0.75)
-    most = _MOST_OF_MEMORY.search(text)
-    if most and not _BUILT_IN.search(text) and DDR.search(text):
+    inside = _BUILT_IN_KIND.search(text)
+    if inside:
+        yield Found("memory.dram.types", *inside.span(), (inside["kind"].upper(),), sureness=0.7)
+        for amount in find_amounts(inside["bits"] or ""):
+            yield Found("memory.dram.size_bytes", *inside.span(), amount.values[0] / 8, sureness=0.74)
+    most = _MOST_OF_MEMORY.search(text) or _UP_TO_AFTER.search(text)
+    titled = _MOST_IN_TABLE.match(text) if _CONTROLLER.search(tagged.path_text) else None
+    most = most or titled
+    if most and not _BUILT_IN.search(text) and (titled or DDR.search(text)):
         size = float(most[1]) * (1 << 30 if most[2].upper().startswith("G") else 1 << 20)
         yield Found("memory.dram.max_size_bytes", *most.span(), max=size, sureness=0.75)
     wide = _INTERFACE_IS.search(text)

@@ -155,7 +155,10 @@ LONG = 70
 """Letters of a sentence from which on what its other clauses speak of is another matter."""
 LONG_IN_CHINESE = 45
 """The same for a Chinese sentence, which says as much in fewer letters."""
-_CLAUSE = re.compile(r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)\b)|\.\s")
+_CLAUSE = re.compile(
+    r"[;；。]|[,，](?=\s|[\u4e00-\u9fff]|\Z)(?!\s*(?:and|or)\b)|\.\s"
+    r"|\band (?=(?:also )?(?:supports?|features|includes|integrates|contains|comes|offers|provides)\b)"
+)
 
 
 def is_long(tagged: Tagged) -> bool:
