@@ -53,8 +53,9 @@ def mixed(
     """The cheapest draft found that is within the budget.
 
     Nodes are dropped in two orders, the noisiest first and those with the most noise for what they save first, and the
-    shortest beginning of each that keeps to the budget is found by halving. Of the cheaper one, the nodes that save
-    most are then tried in INT8 again. If no beginning keeps to the budget, all nodes stay float.
+    shortest beginning of each that keeps to the budget is found by halving; a beginning of both is measured once. Of
+    the cheaper one, the nodes that save most are then tried in INT8 again, and measured where that is cheaper. If no
+    beginning keeps to the budget, all nodes stay float.
 
     Args:
         mix: How drafts are made and judged.
@@ -63,11 +64,22 @@ def mixed(
         savings: Node id to what INT8 saves there, in the unit of `mix.price`.
         together: Effect of all actions.
     """
+    known: dict[frozenset[Action], _Tried] = {}
 
-    def attempt(dropped: Sequence[Action], is_first: bool = False) -> _Tried:
-        reasons = {action.nodes[0]: _reason(action, effects[action.id], together, mix.objective) for action in dropped}
-        draft = mix.build(reasons)
-        return _Tried(tuple(dropped), draft, (mix.measure if is_first else mix.try_out)(draft))
+    def build(dropped: Sequence[Action]) -> Draft:
+        return mix.build(
+            {action.nodes[0]: _reason(action, effects[action.id], together, mix.objective) for action in dropped}
+        )
+
+    def attempt(dropped: Sequence[Action], is_first: bool) -> _Tried:
+        beginning = frozenset(dropped)
+        if beginning in known:
+            return known[beginning]
+        draft = build(dropped)
+        tried = _Tried(tuple(dropped), draft, (mix.measure if is_first else mix.try_out)(draft))
+        if is_first or mix.fits(tried.effect):  # the others would only fill the memory
+            known[beginning] = tried
+        return tried
 
     def saved(action: Action) -> float:
         return sum(savings.get(node, 0.0) for node in action.nodes)
@@ -81,10 +93,13 @@ def mixed(
     found = [_fewest_dropped(mix, order, attempt) for order in dict.fromkeys(map(tuple, orders))]
     best = min(found, key=lambda tried: (not mix.fits(tried.effect), mix.price(tried.draft)))
     if mix.fits(best.effect):
+        price = mix.price(best.draft)
         for action in sorted(best.dropped, key=lambda action: (-saved(action), action.id))[:MOST_GIVEN_BACK]:
-            again = attempt([kept for kept in best.dropped if kept.id != action.id])
-            if mix.fits(again.effect) and mix.price(again.draft) < mix.price(best.draft):
-                best = again
+            fewer = [kept for kept in best.dropped if kept.id != action.id]
+            draft = build(fewer)
+            lower = mix.price(draft)
+            if lower < price and mix.fits(effect := mix.try_out(draft)):
+                best, price = _Tried(tuple(fewer), draft, effect), lower
     return best.draft, best.effect
 
 

@@ -11,7 +11,6 @@ from metainfer_core.actions.kinds.correct_bias import CorrectBias
 from metainfer_core.actions.kinds.round_weights import RoundWeights
 from metainfer_core.actions.layer_inputs import Layer
 from metainfer_core.policy.draft import Draft
-from metainfer_core.values import canonical_json
 
 REFINING = (RoundWeights, CorrectBias)
 
@@ -22,7 +21,7 @@ class Refiner:
 
     layers: Mapping[str, Layer]
     """Node id to what the layer reads."""
-    _known: dict[str, Action | Refusal] = field(default_factory=dict)
+    _known: dict[tuple[str | Action, ...], Action | Refusal] = field(default_factory=dict)
 
     def refined(
         self, draft: Draft, progress: Callable[[str, int, int], None] = lambda step, done, total: None
@@ -44,8 +43,8 @@ class Refiner:
         name = quantize.nodes[0]
         if name not in self.layers:
             return None
-        earlier = [action.plain() for action in draft.actions if action.nodes[0] == name and action.kind in KINDS]
-        key = canonical_json([kind.name, name, earlier]).decode()
+        earlier = [action for action in draft.actions if action.nodes[0] == name and action.kind in KINDS]
+        key: tuple[str | Action, ...] = (kind.name, name, *earlier)
         if key not in self._known:
             found = list(kind({name: self.layers[name]}).propose(draft.model, draft.spec, draft.calibration))
             self._known[key] = (

@@ -33,6 +33,7 @@ class World:
     saved: dict[str, float]
     measured: int = 0
     given_up: int = 0
+    built: int = 0
 
     def search(self, min_sqnr_db: float) -> set[str]:
         """The nodes that stay float."""
@@ -42,6 +43,7 @@ class World:
         def build(reasons: Mapping[str, Reason]) -> Draft:
             draft = Draft(EMPTY.clone(), spec_of(), None)
             dropped[id(draft)] = set(reasons)
+            self.built += 1
             keep.append(draft)
             return draft
 
@@ -75,7 +77,9 @@ def test_a_layer_that_saves_most_is_worth_its_noise() -> None:
     """Three cheap layers make as much noise as the one that saves nearly all: they go, though each is quieter."""
     noise = {"heavy": 0.008, **{f"light{index}": 0.004 for index in range(3)}}
     saved = {"heavy": 100.0, **{f"light{index}": 1.0 for index in range(3)}}
-    assert World(noise, saved).search(20.0) == {"light0", "light1", "light2"}
+    world = World(noise, saved)
+    assert world.search(20.0) == {"light0", "light1", "light2"}
+    assert world.measured == 8, "both orders begin with all of them, which is measured once: 3, 2 more, 3 given back"
 
 
 def test_a_heavy_layer_that_breaks_the_budget_alone_does_not_take_all_others_along() -> None:
@@ -89,6 +93,12 @@ def test_what_was_dropped_for_nothing_comes_back() -> None:
     noise = {"small": 0.0005, "middle": 0.008, "large": 0.009}
     saved = {"small": 0.1, "middle": 5.0, "large": 6.0}
     assert World(noise, saved).search(20.0) == {"middle"}
+
+
+def test_what_is_no_cheaper_in_int8_is_not_measured_so() -> None:
+    world = World({"a": 0.008, "b": 0.007, "c": 0.004, "d": 0.003}, {"a": 0.0, "b": 0.0, "c": 1.0, "d": 1.0})
+    assert world.search(20.0) == {"a", "b"}
+    assert (world.measured, world.built) == (3, 5), "all, two, one; then each of the two is built and priced"
 
 
 def test_if_nothing_fits_all_stays_float() -> None:
