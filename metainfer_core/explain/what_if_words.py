@@ -8,7 +8,7 @@ from metainfer_core.explain.sizes import size
 from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.objective import worst_sqnr_db
 from metainfer_core.policy.policy import Policy
-from metainfer_core.policy.what_if import Forecast, Outcome, WhatIf, content_of
+from metainfer_core.policy.what_if import Forecast, Outcome, WhatIf, as_clause, content_of
 
 
 def what_if_lines(found: WhatIf) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _both(before: Outcome, after: Outcome) -> str:
 
 def _figure(found: Outcome) -> str:
     if found.effect is None:
-        return f"none ({found.why_not.rstrip('.')})"
+        return f"none ({as_clause(found.why_not)})"
     flips = max((each.argmax_flips or 0 for each in found.effect.outputs), default=0)
     others = [found.effect.metric.words] if found.effect.metric is not None else []
     others += [f"another greatest element in {flips} of {found.effect.samples} samples"] if flips else []

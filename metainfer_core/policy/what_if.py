@@ -41,6 +41,12 @@ class Outcome(Value):
     why_not: str = ""
 
 
+def as_clause(why: str) -> str:
+    """Why nothing was measured, within a sentence: what begins with a name keeps its capital."""
+    words = why.rstrip(".。")
+    return words[0].lower() + words[1:] if why in (OFF, MOVES_NOTHING) else words
+
+
 class Forecast(Value):
     """Predicted cost of the whole policy on the spec; nothing of it was measured."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metainfer_core.explain.sizes import size
 from metainfer_core.policy.objective import worst_sqnr_db
-from metainfer_core.policy.what_if import MOVES_NOTHING, Forecast, Outcome, WhatIf
+from metainfer_core.policy.what_if import MOVES_NOTHING, Forecast, Outcome, WhatIf, as_clause
 from review_store.record.events import Overridden
 from studio.words.core_words import core_words
 from studio.words.figures import decibels, microseconds
@@ -53,7 +53,7 @@ def _measured(found: WhatIf, action_id: str) -> str:
 def _figure(found: Outcome) -> str:
     """The worst output's ratio, or in short why there is none."""
     if found.effect is None:
-        return text("effect_none", why=core_words(found.why_not).rstrip(".。"))
+        return text("effect_none", why=as_clause(core_words(found.why_not)))
     worst = worst_sqnr_db(found.effect)
     figure = decibels(None if worst == float("inf") else worst)
     return f"{figure} · {core_words(found.effect.metric.words)}" if found.effect.metric else figure

@@ -99,7 +99,7 @@ def test_what_if_in_words(run):
     assert status == 0
     lines = out.splitlines()
     assert lines[0].startswith("Measured on 6 samples of data.npz, the signal-to-noise ratio of the worst output")
-    assert lines[1].endswith("→ none (It is switched off)")
+    assert lines[1].endswith("→ none (it is switched off)")
     assert any(line.startswith("Predicted, not measured: time ") for line in lines)
 
 

@@ -46,7 +46,7 @@ MEASURED = WhatIf(
     ),
 )
 ENGLISH = (
-    "Measured on 4 samples of a.npz, signal to noise: by itself 37.6 dB → none (It is switched off); the whole policy "
+    "Measured on 4 samples of a.npz, signal to noise: by itself 37.6 dB → none (it is switched off); the whole policy "
     "35.1 dB → 19.9 dB.",
     "Over the accuracy budget: y_1 has 19.9 dB; the budget is 20 dB.",
     "Predicted: time 34.6 µs → unknown, bytes moved 2.00 KiB → 512 B.",

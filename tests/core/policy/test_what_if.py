@@ -186,11 +186,11 @@ def test_sentences_tell_measured_from_predicted(made):
     alone = worst_sqnr_db(effect(found.before.alone[FIRST].effect))
     together = [worst_sqnr_db(effect(side.together.effect)) for side in (found.before, found.after)]
     assert lines[0].startswith("Measured on 12 samples of data.npz")
-    assert lines[1] == f"  quantize@first by itself: {alone:.1f} dB → none (It is switched off)"
+    assert lines[1] == f"  quantize@first by itself: {alone:.1f} dB → none (it is switched off)"
     assert lines[2] == f"  all actions together: {together[0]:.1f} dB → {together[1]:.1f} dB"
     assert lines[3].startswith("Predicted, not measured: time ")
     assert what_if_line(found, FIRST).startswith(
-        f"measured on 12 samples of data.npz: by itself {alone:.1f} dB → none (It is switched off), all actions"
+        f"measured on 12 samples of data.npz: by itself {alone:.1f} dB → none (it is switched off), all actions"
     )
 
 
