@@ -93,23 +93,38 @@ def main() -> None:
 
 def _upload() -> None:
     chief: Literal["primary", "secondary"] = "secondary" if files_of("model") else "primary"
-    with st.popover(text("model_bring"), type=chief, icon=":material/upload:", width="stretch"):
+    taken: list[str] = st.session_state.pop("model_taken", [])
+    if taken:
+        st.session_state["model_popover"] = False  # nobody has to close it to see what they brought
+        names = text("list_mark").join(map(plain_words, taken))
+        st.toast(text("model_taken", file=names), icon=":material/check:", duration="long")
+    label = text("model_bring")
+    with st.popover(
+        label, type=chief, icon=":material/upload:", width="stretch", key="model_popover", on_change="rerun"
+    ):
         given = given_files(text("model_upload"), "models", UPLOAD_LIMIT_MEGABYTES, list(FOLDERS), many=True)
+        new, is_refused = [], False
         for file in given:
             kind = FOLDERS.get(file.name.rpartition(".")[2].lower())
             if kind is None:
+                is_refused = True
                 st.error(text("model_refused", file=plain_words(file.name)))
                 continue
             kept = f"kept-{file.file_id}"  # looked at once, not at every look at the screen
             try:
                 if kept not in st.session_state:
                     st.session_state[kept] = keep_upload(folder_for(kind), file.name, file.getvalue())
+                    new.append(_name(st.session_state[kept]))
                     if kind == "model":  # people bring a model to look at it
                         st.query_params["model"] = _name(st.session_state[kept])
             except MetaInferError as error:
+                is_refused = True
                 st.error(error_words(error))
             else:
                 st.success(text("model_taken", file=plain_words(_name(st.session_state[kept]))))
+    if new and not is_refused:
+        st.session_state["model_taken"] = new
+        st.rerun()
 
 
 def _read(model: Path) -> Reading | None:

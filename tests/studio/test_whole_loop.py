@@ -124,7 +124,8 @@ def bring_in_the_model(studio, page, files):
     taken = [files / name for name in ("text_direction.onnx", "calibration.npz", "evaluation.npz")]
     page.locator('input[type="file"]').set_input_files(taken)
     for path in taken:
-        expect(page.get_by_text(re.compile(f"Kept as .*{re.escape(path.name)}"))).to_be_visible()
+        expect(page.get_by_test_id("stToast").filter(has_text=path.name)).to_be_visible()
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 
 
 def confirm_what_was_read(studio, page, chip, keys=None):
