@@ -40,7 +40,7 @@ MODE_HEADER = re.compile(
 )
 LIMIT_SYMBOLS = re.compile(r"^\s*T\s?[LAJ]\w* to T\s?[HAJ]\w*\s+(?=[-+]?\s?\d)")
 """`TL to TH 0 to 70`: the symbols of the limits before the limits."""
-LEADING_CONDITION = re.compile(r"^\W{0,3}((?:when|if|in [\w-]+ mode)\b[^,;|]{0,60}),", re.IGNORECASE)
+LEADING_CONDITION = re.compile(r"^\W{0,3}((?:when|if|in (?:[\w-]+ ){1,4}mode)\b[^,;|]{0,60}),", re.IGNORECASE)
 """`When area optimization is enabled, ...`: said before the value."""
 PARENTHETIC_CONDITION = re.compile(r"\(((?:when|if|while|with|without|using)\b[^()|]{3,60})\)", re.IGNORECASE)
 """`Operating temperature (when the regulator is used)`, in the name of a row's parameter."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
+from hwdoc_ingest.rules.rule import CPU_NAME, Found, QuantityRule, Tagged, clause, words
 
 _OTHER = words(
     r"SPI|I2C|I2S|UART|USB|PCIe|HDMI|MIPI|eMMC|SD(?:IO|MMC)|pixel|JTAG|ADC|audio|video|(?<!A)DDR|bus clock|"
@@ -261,6 +261,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
         found = Found("cpu.clock_hz", at.start, at.end, at.values[0], instance=instance, sureness=0.75)
         yield _at_most(found, at.values[0]) if most else found
     yield from _of_named_cores(tagged)
+    yield from _below_core(tagged)
     for match in _CORE_AT.finditer(text) if not tagged.describes_register else ():
         instance = " ".join(match["name"].split())
         hertz = float(match["clock"]) * (1e9 if match["unit"].lower() == "g" else 1e6)
@@ -280,6 +281,24 @@ def find(tagged: Tagged) -> Iterator[Found]:
     for match in _NAMED_RC.finditer(text):
         value = float(match[1]) * (1e6 if match[2] == "M" else 1e3)
         yield Found(_rc(value), match.start(), match.end(), value, sureness=0.7)
+
+
+_BARE_CLOCK = re.compile(
+    r"\W*(?P<most>up to |max(?:imum|\.)?(?: frequency)?:? |at up to |running at up to )?(?:running )?(?:at )?"
+    r"(?P<clock>\d+(?:\.\d+)?) ?(?P<unit>[MG])Hz(?: \(.*\))?\W*$",
+    re.IGNORECASE,
+)
+"""All that an item of a list says, below an item that names a core."""
+
+
+def _below_core(tagged: Tagged) -> Iterator[Found]:
+    """`Up to 200 MHz`, below `32-bit Arm Cortex-M0+ in the low-power domain`."""
+    said = None if tagged.statement.is_row else _BARE_CLOCK.match(tagged.text)
+    named = {match.group() for match in instances.CORE.finditer(tagged.parent)}
+    if said and len(named) == 1 and CPU_NAME.search(tagged.parent) and not _NOT_CORE_PATH.search(tagged.parent):
+        hertz = float(said["clock"]) * (1e9 if said["unit"] in "Gg" else 1e6)
+        found = Found("cpu.clock_hz", 0, said.end(), hertz, instance=named.pop(), sureness=0.8)
+        yield _at_most(found, hertz) if said["most"] else found
 
 
 _CORE_AT = re.compile(

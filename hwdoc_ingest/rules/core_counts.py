@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _NOT_CPU = words(r"GPU|NPU|DSP core|shader|neural|graphics|mali")
@@ -63,7 +63,7 @@ _OWN_NAMED = re.compile(
 )
 """`four 64-bit X464 cores`, `two dual-threaded q65 Acme Architecture processor cores`: the name has a digit."""
 _CLUSTERS = re.compile(
-    rf"\b{_COUNT}-?\s*(?P<each>dual|triple|quad|hexa|octa|[2-8])[- ]core "
+    rf"\b{_COUNT}-?\s*(?P<each>dual|triple|quad|hexa|octa|[2-8])[- ]core (?:Arm®? )?"
     r"(?P<name>Cortex®?[- ]?[AMRX]\d+\w*|[A-Z][\w-]*)?\s?(?:CPU |processor )?clusters\b",
     re.IGNORECASE,
 )
@@ -75,6 +75,15 @@ _CLUSTERS_OF = re.compile(
     re.IGNORECASE,
 )
 """`two clusters of four Cortex-A53 cores each`: so many in all."""
+_SUBSYSTEMS = re.compile(
+    rf"\b{_COUNT}-?\s*(?:[\w-]+ ){{0,2}}(?:sub-?systems?|units|islands|modules)(?: \([A-Z]{{2,6}}s?\))?,? "
+    r"(?:based on|each (?:with|of|based on)) (?:an? )?(?P<each>single|dual|triple|quad)[- ]core (?:Arm®? )?"
+    r"(?P<name>Cortex®?[- ]?[AMRX]\d+\w*)",
+    re.IGNORECASE,
+)
+"""`Up to three control units (MCU), based on dual-core Cortex-R5F`: so many in all."""
+_LABEL = re.compile(r"[^:：|]{1,40}[:：|]")
+"""What a line begins with that says what it is about."""
 _OF_CLUSTER = re.compile(r"[\w-]*\s*(?:(?:CPU|processor|[A-Z][\w-]+) )?clusters?\b", re.IGNORECASE)
 _FROM_TO = re.compile(
     r"\b(?P<low>\d{1,2})\s?(?:-|–|~|to)\s?(?P<high>\d{1,3})\s+(?:(?:identical|processor|CPU) )?cores?(?:\(s\))?",
@@ -105,7 +114,7 @@ _PART_OF_CHIP = re.compile(r"\bpower domain|clusters?\. big", re.IGNORECASE)
 def find(tagged: Tagged) -> Iterator[Found]:
     """Cores that are counted by name, by cluster, or as such; none is counted twice."""
     path = " ".join(tagged.statement.path[-2:])
-    if _NOT_CPU.search(tagged.text) or _NOT_CPU.search(path):
+    if _NOT_CPU.search(path):
         return
     taken: list[int] = []
     yield from _of_clusters(tagged, taken, path)
@@ -113,8 +122,16 @@ def find(tagged: Tagged) -> Iterator[Found]:
     named = [match.start() for match in _NAMED_CORES.finditer(tagged.text)]
     for match in _CORES.finditer(tagged.text):
         in_all = sum(at > match.start() for at in named) > 1 and _LEADS.match(tagged.text, match.end())
-        if match.start() not in taken and not _OF_CLUSTER.match(tagged.text, match.end()) and not in_all:
+        of_another = not match["name"] and _is_of_another(tagged, match)
+        if not (match.start() in taken or _OF_CLUSTER.match(tagged.text, match.end()) or in_all or of_another):
             yield from _unnamed(tagged, match)
+
+
+def _is_of_another(tagged: Tagged, match: re.Match[str]) -> bool:
+    """Whether the clause of a number of cores tells of an accelerator: `a dual-core GPU`, beside `four CPU cores`."""
+    label = _LABEL.match(tagged.text)
+    said = clause(tagged.text, *match.span())
+    return bool(_NOT_CPU.search(said) or (label and _NOT_CPU.search(label.group())))
 
 
 def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
@@ -129,7 +146,11 @@ def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
             plain = Found("cpu.cores", match.start(), match.end(), number, instance=name, sureness=0.9)
             yield _at_most(plain, number) if _AT_MOST.search(text[: match.start()]) else plain
     for match in _OWN_NAMED.finditer(text):
-        if match.start() in taken or (match[1] and _NUMBERS_SOMETHING.search(text[: match.start()])):
+        if (
+            match.start() in taken
+            or _is_of_another(tagged, match)
+            or (match[1] and _NUMBERS_SOMETHING.search(text[: match.start()]))
+        ):
             continue
         taken.append(match.start())
         number = float(match[1] or NUMBER_WORDS[match[2].lower()])
@@ -148,14 +169,17 @@ def _named(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
 def _of_clusters(tagged: Tagged, taken: list[int], path: str) -> Iterator[Found]:
     """So many clusters of so many cores, and between how many cores a cluster may have."""
     text = tagged.text
-    for match in (*_CLUSTERS.finditer(text), *_CLUSTERS_OF.finditer(text)):
+    for match in (*_CLUSTERS.finditer(text), *_CLUSTERS_OF.finditer(text), *_SUBSYSTEMS.finditer(text)):
         taken += [match.start(), match.start("each")]
         clusters = float(match[1] or NUMBER_WORDS[match[2].lower()])
         each = float(NUMBER_WORDS.get(match["each"].lower()) or match["each"])
         name = (match["name"] or "").replace("®", "")
         is_name = name and name.upper() not in ("CPU", "PROCESSOR")
+        if not name.startswith("Cortex") and _is_of_another(tagged, match):
+            continue
         named = name if is_name else instances.core(tagged, match.start(), match.end())
-        yield Found("cpu.cores", *match.span(), clusters * each, instance=named, sureness=0.82)
+        found = Found("cpu.cores", *match.span(), clusters * each, instance=named, sureness=0.82)
+        yield _at_most(found, clusters * each) if _AT_MOST.search(text[: match.start()]) else found
     between = _FROM_TO.search(text)
     if between and _SEVERAL.search(f"{text} {path}"):
         taken += [between.start(), between.start("high")]

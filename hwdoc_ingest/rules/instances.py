@@ -39,6 +39,7 @@ MEMORY_NAME = re.compile(
     r"|(?!(?:[KMG]i?B|[KMG]?bytes?|of|the|and|or|chip|on|in|with"
     r"|to|up|an|additional)\b)[A-Za-z]\w*[_ -]SRAM"
     r"|(?:data|code|program|instruction|backup|retention|standby|extended|expansion|dual-port) RAM"
+    r"|(?:(?!of\b|and\b)[A-Za-z]{2,6} )?(?-i:(?!SD|PS|NV|MR|TCM)[A-Z]{2,6}RAM\d?)"
     r"|on-?chip RAM|(?:global|local|main|shared?|system|internal|boot)\s*(?:S?RAM|ROM|memory))\b",
     re.IGNORECASE,
 )
@@ -204,6 +205,10 @@ def row_label(tagged: Tagged, start: int = -1) -> str:
 
 _OF_CHIP = re.compile(r"^[\w-]+['’]s (?:internal|on-?chip|embedded|own) memor", re.IGNORECASE)
 """`The X1-S's internal memory includes`: what follows is the chip's, and the chip's name tells it from nothing."""
+_DOMAIN = re.compile(
+    r"(?:(?!\d+[ -]?[KM])[^,;+()]){0,44}?\bin (?:the )?((?:[A-Z]\w+|backup|always-on|standby|low-power|main) domain)\b"
+)
+"""After a size, the part of the chip that the memory is in: `8 Kbytes of SRAM in the Backup domain`."""
 _OF_MEMORIES = re.compile(
     r"(?:chapter\s)?[\d.\s]*(?:\w+ (?:and|&) )?(?:on-?chip |internal |embedded |system )*memor(?:y|ies)"
     r"(?: (?:sub-?systems?|systems?|organi[sz]ation"
@@ -227,14 +232,15 @@ def memory(tagged: Tagged, start: int, end: int) -> str | None:
     item_end = next((at for at in range(end, min(end + 30, len(text))) if text[at] in ",;"), end + 30)
     before = [*MEMORY_NAME.finditer(text, max(0, start - 40), start)]
     name = MEMORY_NAME.search(text, end, item_end)
-    if before and (name is None or re.search(r"\b(?:and|while|whereas)\b", text[end : name.start()])):
+    domain = _DOMAIN.match(text, end)
+    if before and not domain and (name is None or re.search(r"\b(?:and|while|whereas)\b", text[end : name.start()])):
         name = before[-1]
     if name:
         parts.append(name.group())
         short = re.match(r"\s?\(([A-Z][A-Z\d]{2,7})\)", text[name.end() :])
         parts += [short[1]] if short and not re.fullmatch(r"S?RAM|ROM|ECC|TCM", short[1]) else []
     within = re.match(r"\s?(?:S?RAM|memory) in (?:the )?([A-Z]{2,6}|always-on)\b", text[end:])
-    parts += [within[1]] if within else []
+    parts += [within[1]] if within else [domain[1]] if domain else []
     if not parts and tagged.statement.path and not _OF_CHIP.search(tagged.statement.path[-1]):
         parts = [m.group() for m in IDENTIFIER.finditer(tagged.statement.path[-1])]
         above = tagged.statement.path[-1]

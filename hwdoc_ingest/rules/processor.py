@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
@@ -363,6 +364,13 @@ def _tlb(tagged: Tagged, end: int) -> str | None:
     return {"for instructions and operands": "UTLB", "for instructions": "ITLB"}.get(found.group(), found.group())
 
 
+_THOUSANDS = re.compile(
+    r"(?P<most>\bup to )?(?<![\w.])(?P<count>\d{1,4}(?:\.\d+)?) ?[Kk] "
+    r"(?:DMIPS|Dhrystone (?:MIPS|Million Instructions))\b"
+)
+"""`up to 24K DMIPS`."""
+
+
 def find(tagged: Tagged) -> Iterator[Found]:
     """Core names, instruction set, registers and issue width."""
     text = tagged.text
@@ -372,6 +380,10 @@ def find(tagged: Tagged) -> Iterator[Found]:
         number = next(part for part in several.groups() if part)
         holder = instances.core(tagged, *several.span())
         yield Found("cpu.registers", *several.span(), float(number), instance=holder, sureness=0.75)
+    for rated in _THOUSANDS.finditer(text):
+        value, holder = float(rated["count"]) * 1e3, instances.core(tagged, *rated.span())
+        plain = Found("cpu.dhrystone_mips", *rated.span(), value, instance=holder, sureness=0.75)
+        yield replace(plain, value=None, max=value) if rated["most"] else plain
     both = _MULTIPLY_AND_DIVIDE.search(text)
     if both:
         yield Found("latency.multiplier_cycles", *both.span(1), float(both[1]), sureness=0.78)

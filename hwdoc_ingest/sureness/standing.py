@@ -45,6 +45,8 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """Another document's title."""
+IN_A_MODE = re.compile(r"\W*in (?:[\w-]+ ){1,4}mode\b[^.;]{0,30},", re.IGNORECASE)
+"""How a sentence begins that holds in one mode only: another mode has another value."""
 EXAMPLE_CAPTION = re.compile(r"\bexample\b|举例|示例", re.IGNORECASE)
 
 
@@ -54,6 +56,8 @@ def standing(tagged: Tagged, found: Found) -> float:
         return 0.4
     if EXAMPLE_CAPTION.search(tagged.parent):
         return 0.55 if found.field in LISTED else 0.4
+    if not tagged.statement.is_row and IN_A_MODE.match(tagged.text):
+        return 0.7
     if COMPARISON.search(tagged.text, 0, found.end) or BOARD.search(tagged.text, 0, found.end):
         return 0.4
     if REVISION.search(tagged.text) or any(REVISION.search(part) for part in tagged.statement.path):

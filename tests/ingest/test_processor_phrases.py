@@ -1,7 +1,7 @@
 """How data sheets of application processors and AI chips say what they have; all chips are invented."""
 
 import pytest
-from phrase_reading import one, read, up_to
+from phrase_reading import candidates, one, read, spoken, up_to
 
 from hwdoc_ingest.rules.core_names import core_names
 from hwdoc_ingest.statements.statement import Statement
@@ -29,6 +29,23 @@ SAID = [
         "Overview",
         one("cpu.clock_hz", up_to(1.9e9), "Cortex-A75"),
     ),
+    (
+        "Up to two Control Units (MCU), based on dual-core Arm Cortex-R5F processor, up to 15K DMIPS",
+        "Overview",
+        one("cpu.cores", up_to(4), "Cortex-R5F") | one("cpu.dhrystone_mips", up_to(15000), "Cortex-R5F"),
+    ),
+    (
+        "It has three quad-core Arm Cortex-A75 CPU clusters and a Arm Mali-G77 GPU.",
+        "Overview",
+        one("cpu.cores", 12, "Cortex-A75"),
+    ),
+    ("It has a dual-core GPU and six Cortex-A75 cores.", "Overview", one("cpu.cores", 6, "Cortex-A75")),
+    ("处理器:双核A53 1.5GHz,NPU 0.4T", "规格", one("cpu.cores", 2)),
+    (
+        "Up to 180 MHz (up to 12 MHz in autonomous mode)",
+        "32-bit Arm Cortex-M0+ in the LowRun domain",
+        one("cpu.clock_hz", up_to(180e6), "Cortex-M0+"),
+    ),
     # Caches
     ("2 MiB Unified L3-Cache (for all eight cores)", "CPU", one("cpu.l3_cache.size_bytes", 2 * MB)),
     ("L2$ 3 MiB 12-way set associative", "Cache", one("cpu.l2_cache.ways", 12)),
@@ -42,6 +59,16 @@ SAID = [
         "A 96-KB boot ROM and 320 KB of OCRAM are provided.",
         "Overview",
         one("memory.sram.size_bytes", 320 * KB, "OCRAM"),
+    ),
+    (
+        "600 Kbytes of internal SRAM: 200 Kbytes of AXI SYSRAM + 300 Kbytes of AHB SRAM, "
+        "96 Kbytes of AHB SRAM with ECC in backup domain and 4 Kbytes of SRAM in Backup domain",
+        "Memories",
+        one("memory.sram.size_bytes", 600 * KB, "internal SRAM")
+        | one("memory.sram.size_bytes", 200 * KB, "AXI SYSRAM")
+        | one("memory.sram.size_bytes", 300 * KB, "AHB SRAM")
+        | one("memory.sram.size_bytes", 96 * KB, "AHB SRAM backup domain")
+        | one("memory.sram.size_bytes", 4 * KB, "Backup domain"),
     ),
     ("Integrated a 256Mbit DDR2 in the package", "SDRAM", one("memory.dram.size_bytes", 32 * MB)),
     ("Integrated a 256Mbit DDR2 in the package", "SDRAM", one("memory.dram.types", ("DDR2",))),
@@ -70,6 +97,8 @@ def test_what_a_phrase_says_is_read(text, path, facts):
         ("双核HiFi3 480MHz,1MB SRAM", "cpu.clock_hz"),
         ("双核HiFi3 480MHz,1MB SRAM", "cpu.cores"),
         ("12 TOPS/W sparse", "npu.tops"),
+        ("GPU: quad-core, 800 MHz", "cpu.cores"),
+        ("NPU: dual core, 2 TOPS each", "cpu.cores"),
         ("DDR3 controller, integrated DDR4/LPDDR4 PHY", "memory.dram.size_bytes"),
     ],
 )
@@ -91,3 +120,10 @@ def test_a_size_that_can_be_ordered_is_not_the_size():
 def test_cores_are_known_by_the_names_that_a_list_gives_them():
     statement = Statement(1, "Three RISC-V cores named XRV, YRV0 and YRV1", (), ())
     assert core_names([statement]) == ("XRV", "YRV0", "YRV1")
+
+
+def test_what_holds_in_a_mode_of_several_words_is_said_with_its_condition_and_less_sure():
+    (found,) = candidates(spoken("In Dual Core mode, each core has 96KB of TCM", "Memory"))
+    (always,) = candidates(spoken("Each core has 96KB of TCM", "Memory"))
+    assert (found.field, found.value, found.condition) == ("memory.tcm.size_bytes", 96 * KB, "In Dual Core mode")
+    assert found.confidence < 0.75 * always.confidence
