@@ -40,6 +40,15 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class About:
+    """What tells which policy it is, without the policy itself."""
+
+    model_digest: str | None
+    spec_digest: str | None
+    lineage: str
+
+
+@dataclass(frozen=True)
 class SpecChoice:
     """A spec that can be chosen: one of the workspace, or one of the library."""
 
@@ -133,9 +142,19 @@ def review_of(found: Subject) -> Review:
     return Review(log, records, state, trust, key)
 
 
-def last_written(found: Subject) -> Time | None:
+@kept_by_file
+def about_policy(path: Path) -> About:
+    """What a policy says that it is for; raises InputError where it is none.
+
+    Kept for every policy of a workspace: a list of them is not read again at each look at it.
+    """
+    policy = read_policy(path, None, None)
+    return About(policy.model_digest, policy.spec_digest, lineage(policy))
+
+
+def last_written(about: About) -> Time | None:
     """When anybody last wrote something about a policy, or an earlier revision of it; None where nobody did."""
-    records = _log(str(workspace_folder())).records(lineage(found.policy))
+    records = _log(str(workspace_folder())).records(about.lineage)
     return records[-1].event.at if records else None
 
 

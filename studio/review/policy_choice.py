@@ -12,7 +12,7 @@ import streamlit as st
 from metainfer_core.errors import MetaInferError
 from studio.background.job_view import job_list
 from studio.background.jobs import Job, jobs
-from studio.files.policies import Subject, bound, last_written, subject
+from studio.files.policies import Subject, about_policy, bound, last_written, model_with, spec_with, subject
 from studio.files.workspace import workspace_folder
 from studio.session.choices import choose_file, choose_spec, short_reference
 from studio.words.plain_words import error_words
@@ -83,17 +83,17 @@ def _to_begin_with(names: Sequence[str], last: str | None) -> str:
 def _is_fit(path: Path) -> bool:
     """Whether it can be read, and the model and the spec that it names are here."""
     try:
-        found = subject(path)
+        about = about_policy(path)
     except (MetaInferError, OSError):
         return False
-    named = ((found.policy.model_digest, found.model), (found.policy.spec_digest, found.spec))
-    return not any(digest is not None and there is None for digest, there in named)
+    has_model = about.model_digest is None or model_with(about.model_digest) is not None
+    return has_model and (about.spec_digest is None or spec_with(about.spec_digest) is not None)
 
 
 def _worked_on(path: Path) -> float:
     """When it was written, or something was decided about it, whichever is later; in seconds since 1970."""
     moments = [path.stat().st_mtime]
     with contextlib.suppress(MetaInferError):
-        at = last_written(subject(path))
+        at = last_written(about_policy(path))
         moments += [datetime.fromisoformat(at).timestamp()] if at is not None else []
     return max(moments)

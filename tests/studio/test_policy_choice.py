@@ -13,6 +13,7 @@ from metainfer_core.policy.policy import Policy
 from review_store.record.log import EventLog
 from studio.background import jobs
 from studio.background.jobs import Order
+from studio.files import policies
 from studio.words.moments import moment
 from studio.words.texts import text
 
@@ -84,6 +85,22 @@ def test_a_broken_policy_or_one_without_its_model_is_not_begun_with(tmp_path, mo
     assert page.selectbox(key="chosen_policy").value == PATH
     (tmp_path / PATH).unlink()
     assert opened(tmp_path, monkeypatch) == {LATER}  # there is no good one, and this one can be read
+
+
+def test_a_list_of_policies_is_read_once_however_many_they_are(tmp_path, monkeypatch):
+    fitted(tmp_path)
+    read = []
+    reader = policies.read_policy
+    monkeypatch.setattr(policies, "read_policy", lambda path, *bound: read.append(path.name) or reader(path, *bound))
+    paths = [tmp_path / f"policies/{number}.policy" for number in range(40)]
+    for path in paths:
+        shutil.copy(tmp_path / PATH, path)
+    for _ in range(2):
+        assert len({policies.about_policy(path) for path in paths}) == 1
+    assert len(read) == 40
+    copied(tmp_path, "policies/7.policy", 60, name="another")
+    assert policies.about_policy(paths[7]).lineage != policies.about_policy(paths[8]).lineage
+    assert read[40:] == ["7.policy"]
 
 
 def test_what_was_chosen_in_this_window_goes_before_what_others_worked_on(tmp_path, monkeypatch):
