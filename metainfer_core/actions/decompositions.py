@@ -132,6 +132,19 @@ def _pool(at: Pieces, op_type: str) -> ir.Value:
     return at.reduce(op_type, at.source, list(range(2, len(at.shape))))
 
 
+def _local_response(at: Pieces) -> ir.Value:
+    """The sum of squares over the window by an average pool along the channels whose padding counts."""
+    size, (batch, channels, *space) = at.original.attributes.get_int("size", 1), at.shape
+    before, planes = (size - 1) // 2, [batch, 1, channels, int(np.prod(space, dtype=np.int64))]
+    squares = at.op("Reshape", [at.op("Mul", [at.source, at.source]), at.numbers(np.array(planes, np.int64))], planes)
+    pads = (before, 0, size - 1 - before, 0)
+    pooled = at.op("AveragePool", [squares], planes, kernel_shape=(size, 1), pads=pads, count_include_pad=1)
+    mean = at.op("Reshape", [pooled, at.numbers(np.array(at.shape, np.int64))])
+    scaled = at.op("Mul", [mean, at.number(at.attribute("alpha", 1e-4))])
+    shifted = at.op("Add", [scaled, at.number(at.attribute("bias", 1.0))])
+    return at.op("Div", [at.source, at.op("Pow", [shifted, at.number(at.attribute("beta", 0.75))])])
+
+
 def _gemm(at: Pieces) -> ir.Value:
     rows, columns = static_shape(at.original.outputs[0]) or (0, 0)
     product = at.op("MatMul", [at.source, _second_factor(at)], (rows, columns))
@@ -173,6 +186,11 @@ def _constant_parameters(node: ir.Node) -> bool:
     source = node.inputs[0]
     shape = static_shape(source) if source is not None else None
     return all(array_of(value) is not None for value in node.inputs[1:]) and len(shape or ()) >= 3
+
+
+def _has_channels(node: ir.Node) -> bool:
+    source = node.inputs[0]
+    return source is not None and len(static_shape(source) or ()) >= 2
 
 
 def _one_output(node: ir.Node) -> bool:
@@ -234,6 +252,7 @@ DECOMPOSITIONS: dict[str, tuple[Decomposition, ...]] = {
     ),
     "GlobalAveragePool": (Decomposition(("ReduceMean",), lambda at: _pool(at, "ReduceMean")),),
     "GlobalMaxPool": (Decomposition(("ReduceMax",), lambda at: _pool(at, "ReduceMax")),),
+    "LRN": (Decomposition(("Mul", "Reshape", "AveragePool", "Add", "Pow", "Div"), _local_response, _has_channels),),
     "Gemm": (Decomposition(("MatMul", "Add"), _gemm, _plain_gemm),),
     "LSTM": (Decomposition(PIECES, lstm, can_be_written_out),),
     "GRU": (Decomposition(GRU_PIECES, gru, can_be_written_out),),

@@ -29,7 +29,7 @@ class Pieces:
         op_type: str,
         inputs: Sequence[ir.Value | None],
         shape: Sequence[int] | None = None,
-        **attributes: int | float,
+        **attributes: int | float | tuple[int, ...],
     ) -> ir.Value:
         """One new node; its output has the shape of the original's input unless another is given."""
         name = f"{self.original.name}.{len(self.nodes)}_{op_type.lower()}"

@@ -19,6 +19,7 @@ from metainfer_core.numerics.lowering import (
     convolution,
     elementwise,
     gemm,
+    local_response,
     movement,
     padding,
     pooling,
@@ -32,6 +33,7 @@ from metainfer_core.numerics.lowering.builder import Builder
 from metainfer_core.numerics.lowering.model_reader import FUSED_WITH, KEEP_FLOAT, unsupported
 from metainfer_core.numerics.program import Program
 from metainfer_core.numerics.same_model import SameModel
+from metainfer_core.numerics.without_kernel import instead_of
 
 OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
     **convolution.OPERATORS,
@@ -41,6 +43,7 @@ OPERATORS: Mapping[str, Callable[[Builder, ir.Node], None]] = {
     **padding.OPERATORS,
     **pooling.OPERATORS,
     **reduction.OPERATORS,
+    **local_response.OPERATORS,
     **resize.OPERATORS,
     **recurrent.OPERATORS,
     **quantization.OPERATORS,
@@ -90,7 +93,7 @@ def _lowered(seen: SameModel) -> Lowered:
         rule = OPERATORS.get(node.op_type) if node.domain in DOMAINS else None
         if rule is None:
             domain = f"{node.domain}." if node.domain not in DOMAINS else ""
-            raise unsupported(node, f"There is no kernel for {domain}{node.op_type}.", "Decompose or replace it.")
+            raise unsupported(node, f"There is no kernel for {domain}{node.op_type}.", instead_of(node))
         builder.keeps_float = node.metadata_props.get(KEEP_FLOAT) == "1"
         rule(builder, node)
     builder.keeps_float = False

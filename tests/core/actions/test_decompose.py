@@ -24,6 +24,8 @@ BASIC += (
     "Sigmoid",
     "Slice",
     "Concat",
+    "AveragePool",
+    "Pow",
 )
 
 ONE = "m (float[2,6,4,5] x) => (float[2,6,4,5] y) "
@@ -53,6 +55,8 @@ MODELS = {
     "=> (float[2,6,4,5] y) { [n] y = BatchNormalization (x, w_s, w_b, w_mean, w_variance) }",
     "GlobalAveragePool": "m (float[2,6,4,5] x) => (float[2,6,1,1] y) { [n] y = GlobalAveragePool (x) }",
     "GlobalMaxPool": "m (float[2,6,4,5] x) => (float[2,6,1,1] y) { [n] y = GlobalMaxPool (x) }",
+    "LRN": ONE + "{ [n] y = LRN <size = 3, alpha = 0.6, beta = 0.4, bias = 1.5> (x) }",
+    "LRN wider than the channels": ONE + "{ [n] y = LRN <size = 9, alpha = 2.0> (x) }",
     "Gemm": "m (float[3,6] x, float[4,6] w_g, float[4] w_b) => (float[3,4] y) "
     "{ [n] y = Gemm <transB = 1, alpha = 0.5> (x, w_g, w_b) }",
     "LSTM": RECURRENT.format(d=1, g=16, b=32, h=4, out="float[3,1,2,4] y")
@@ -255,6 +259,11 @@ def test_planted_mistakes_break_the_promise() -> None:
     model, wrong = _decomposed("LayerNormalization")
     epsilon = next(other for other in wrong.graph if other.op_type == "Add")
     set_input(epsilon, 1, add_constant(wrong, "planted", numbers_of(epsilon.inputs[1]) * np.float32(1.1)))
+    assert not keeps_promise(KIND, model, wrong)
+
+    model, wrong = _decomposed("LRN")
+    pool = next(other for other in wrong.graph if other.op_type == "AveragePool")
+    pool.attributes["count_include_pad"] = ir.AttrInt64("count_include_pad", 0)  # fewer channels at the ends
     assert not keeps_promise(KIND, model, wrong)
 
     model, wrong = _decomposed("GroupNormalization")

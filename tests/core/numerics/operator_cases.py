@@ -343,6 +343,8 @@ def _normalisations() -> list[Case]:
         one("layer_norm", "LayerNormalization", [x], [draw("ls", 5, 7), draw("lb", 5, 7)], axis=2),
         one("layer_norm_last", "LayerNormalization", [x], [draw("l1", 7)]),
         one("instance_norm", "InstanceNormalization", [x], [scale, shift]),
+        one("local_response", "LRN", [x], size=3, alpha=0.6, beta=0.4, bias=1.5),
+        one("local_response_wide", "LRN", [x], size=9, alpha=2.0),
         one("group_norm", "GroupNormalization", [x], [scale, shift], num_groups=3),
     ]
 

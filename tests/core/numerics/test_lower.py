@@ -152,6 +152,24 @@ def test_what_no_kernel_does_is_refused_with_a_reason(case: Case, reason: str) -
         lower(case.model())
 
 
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "advice"),
+    [
+        ("TopK", ["x", "k"], ["y", "i"], "End the model at x, which it reads, and sort in the program that calls"),
+        ("Det", ["x"], ["y"], "Export the model by operators that have one (docs/reference/kernels.md), or end it"),
+    ],
+)
+def test_advice_says_what_to_do_without_the_operator(
+    op_type: str, inputs: list[str], outputs: list[str], advice: str
+) -> None:
+    node = helper.make_node(op_type, inputs, outputs, name="n")
+    case = build("plain", [node], {"x": draw("d", 5, 5)}, {"k": np.array([2], np.int64)} if "k" in inputs else {})
+    with pytest.raises(UnsupportedError) as refused:
+        lower(case.model())
+    assert refused.value.why == f"There is no kernel for {op_type}."
+    assert advice in refused.value.fix
+
+
 def test_open_shape_is_refused() -> None:
     model = activated("Conv", "Relu").model()
     model.graph.inputs[0].shape = ir.Shape(["N", 3, 6, 20])
