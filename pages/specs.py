@@ -81,6 +81,9 @@ def _library(known: tuple[Shelved, ...]) -> None:
                 text("spec_file"): each.reference,
             }
         )
+    label = st.selectbox(  # before the table, whose tools a keyboard would have to walk through
+        text("spec_open"), [each.reference for each in known], index=None, key="open", placeholder=text("page_specs")
+    )
     chosen = st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -88,9 +91,6 @@ def _library(known: tuple[Shelved, ...]) -> None:
         on_select="rerun",
         selection_mode="single-row",
         key="specs",
-    )
-    label = st.selectbox(
-        text("spec_open"), [each.reference for each in known], index=None, key="open", placeholder=text("page_specs")
     )
     rows_chosen = chosen.selection.rows
     if rows_chosen or label:

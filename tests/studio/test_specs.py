@@ -162,6 +162,8 @@ def test_the_screen_lists_opens_and_compares(tmp_path, monkeypatch):
     table = page.dataframe[0].value
     row = table[table[text("spec_file")] == "specs/tarn_v1.0.0.yaml"].iloc[0]
     assert (row[text("spec_used")], row[text("spec_version")]) == (1, "1.0.0")
+    drawn = [each.type for each in page.main]
+    assert drawn.index("selectbox") < drawn.index(page.dataframe[0].type)  # whose tools one need not walk through
     page.selectbox(key="open").set_value("specs/tarn_v1.1.0.yaml").run()
     assert not page.exception, page.exception
     assert page.title[0].value == r"tarn 1\.1\.0"
