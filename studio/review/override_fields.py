@@ -62,7 +62,8 @@ def _field(name: str, annotation: Any, proposed: Any, spec: HardwareSpec | None,
     if annotation is int:
         return (int(st.number_input(label, value=int(proposed or 0), step=1, **keep)),)
     if _is_optional(annotation, int):
-        return (st.number_input(label, value=proposed if isinstance(proposed, int) else None, step=1, **keep),)
+        value = proposed if isinstance(proposed, int) else None
+        return (st.number_input(label, value=value, step=1, placeholder=text("form_not_given"), **keep),)
     if annotation is str or _is_optional(annotation, str):
         return (st.text_input(label, value=str(proposed or ""), **keep) or proposed,)
     return None

@@ -178,8 +178,10 @@ def _override(
     found: Subject, review: Review, action: ActionReview, desk: Desk, kept: Mapping[str, Any]
 ) -> tuple[Override, str, dict[str, Any]]:
     """What was chosen, why it cannot be written as yet (empty where it can), and what is to be kept."""
-    choices = {"params": text("form_other"), "off": text("form_off"), "none": text("form_undo_override")}
     stands = action.action.override  # what holds now is what is changed; after Undo that is the proposal again
+    choices = {"params": text("form_other"), "off": text("form_off")}
+    if stands is not None:
+        choices["none"] = text("form_undo_override")
     before = kept.get("how", "off" if stands is False else "params")
     how = st.segmented_control(
         text("form_what_instead"), list(choices), format_func=choices.__getitem__,

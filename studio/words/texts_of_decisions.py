@@ -36,6 +36,7 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "form_expires_half_year": {"en": "half a year, to {day}"},
     "form_expires_other": {"en": "to another date"},
     "form_lines_empty": {"en": "Still empty: {fields}. Nothing was written."},
+    "form_not_given": {"en": "no value of its own"},
     "form_off_legal": {"en": "It can be switched off on this model and chip."},
     "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},
     "form_not_yet": {"en": "Not written yet: see below. As soon as it can be, the cursor is here; then press Enter."},

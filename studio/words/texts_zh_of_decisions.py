@@ -33,6 +33,7 @@ TEXTS_ZH_OF_DECISIONS: dict[str, str] = {
     "form_expires_half_year": "半年，至 {day}",
     "form_expires_other": "至另一日期",
     "form_lines_empty": "尚未填写：{fields}。没有写入任何内容。",
+    "form_not_given": "没有单独的值",
     "form_off_legal": "在此模型和芯片上可以关闭。",
     "form_as_proposed_legal": "恢复原提案，在此模型和芯片上可行。",
     "form_not_yet": "尚未写入：见下方说明。可以写入时光标会移到此处，再按 Enter 即可。",

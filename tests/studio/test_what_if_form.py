@@ -5,7 +5,7 @@ import sys
 import numpy as np
 from fitted import PATH, fitted
 from screens import screen
-from test_review import how, html, measured, reason, review, send, someone_else  # noqa: F401 - a fixture
+from test_review import how, html, measured, queue, reason, review, send, someone_else  # noqa: F401 - a fixture
 
 from metainfer_core.pipeline import prepare, samples_for
 from metainfer_core.pipeline.what_if import measure_overrides
@@ -51,6 +51,16 @@ def asked(folder):
 def save(page):
     page.button(key="form_submit").click().run()
     assert not page.exception, page.exception
+
+
+def offered(page):
+    """What can be chosen to be done instead."""
+    return list(how(page).options)
+
+
+def version(page):
+    """Of the action, as its row shows it."""
+    return next(row["version"] for row in queue(page)["rows"] if row["id"] == ACTION)
 
 
 def written(folder):
@@ -153,15 +163,34 @@ def test_without_the_model_it_is_said_and_recorded(review, tmp_path):  # noqa: F
 
 
 def test_the_same_again_has_nothing_to_measure(review, tmp_path):  # noqa: F811
+    someone_else(tmp_path, ACTION, "override", override={"weight_bits": 4}, reason="it has to fit")
     page = review()
-    send(page, (1, "override", ACTION, 0), selected=ACTION)
-    how(page).set_value("none").run()
+    send(page, (1, "override", ACTION, version(page)), selected=ACTION)
     assert text("effect_nothing") in [each.value for each in page.caption]
     assert asked(tmp_path) == []
-    reason(page).set_value("it is right as it is")
+    reason(page).set_value("so it has to stay")
     save(page)
     event = review_of(subject(tmp_path / PATH)).records[-1].event
-    assert (event.override, event.unmeasured) == (None, CHANGES_NOTHING)
+    assert (event.reason, event.unmeasured) == ("so it has to stay", CHANGES_NOTHING)
+    assert event.override == {"weight_bits": 4}
+
+
+def test_the_way_back_to_the_proposal_is_offered_where_there_is_something_to_go_back_from(review, tmp_path):  # noqa: F811
+    page = review()
+    send(page, (1, "override", ACTION, 0), selected=ACTION)
+    bits = next(field for field in page.number_input if field.label == "bits of weights")
+    assert (bits.value, bits.proto.placeholder) == (None, text("form_not_given"))  # empty, and not at rest
+    forth = [text("form_other"), text("form_off")]
+    assert offered(page) == forth
+    someone_else(tmp_path, ACTION, "override", override={"weight_bits": 4}, reason="it has to fit")
+    page.run()
+    assert offered(page) == [*forth, text("form_undo_override")]
+    how(page).set_value("none").run()
+    assert text("form_as_proposed_legal") in [each.value for each in page.success]
+    someone_else(tmp_path, ACTION, "override", override=None, reason="it fits")  # faster than who chose that
+    page.run()
+    assert not page.exception, page.exception
+    assert (offered(page), how(page).value) == (forth, "params")
 
 
 def test_data_that_is_not_there_is_not_made_up(tmp_path, monkeypatch):
