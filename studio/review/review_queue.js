@@ -188,7 +188,7 @@ class Queue {
     if (event.key === "Escape" && !this.help.hidden) return this.toggleHelp(false);
     if (!this.root.isConnected) return;
     if (event.key === "Escape" && leave(event, this.list)) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) return writeForm(event, this.texts.not_yet);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.isTrusted) return writeForm(event, this.texts);
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event)) return;
     if (this.waiting) return this.typeAhead(event);
     const arrow = event.composedPath()[0] === this.list && { ArrowDown: "next", ArrowUp: "previous" }[event.key];

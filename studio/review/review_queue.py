@@ -153,6 +153,7 @@ def draw_queue(rows: Sequence[Mapping[str, Any]], policy: str, desk: Desk) -> No
                 "help": text("queue_keys"),
                 "help_title": text("queue_help_title"),
                 "not_yet": text("form_not_yet"),
+                "not_yet_measured": text("form_not_yet_measured"),
             },
         },
         on_said_change=lambda: None,

@@ -1,6 +1,7 @@
 // What is typed into a form reaches the server at every pause, not only when the field is left: it keeps it. What looks
 // for a choice in a list is no text as yet: a pause does not choose.
 const PAUSE_MS = 400;
+const MEASURING = ".st-key-effect_measuring"; // in the one form that stands open
 
 class Typing {
   constructor(isInUse) {
@@ -30,16 +31,16 @@ function commit(field) {
 // Writes the form that one types into, as its first button does, once Streamlit has taken the field's text. Where that
 // cannot be as yet, such as while an override is measured, it says so and puts the cursor on the button when it can:
 // nothing is written before its maker has seen what it does. Whoever goes on to type or to point stays where they are.
-function writeForm(event, notYet) {
+function writeForm(event, texts) {
   const field = event.composedPath()[0]; // a button that has the focus is pressed by the browser itself
   const form = field.matches?.("textarea, input") ? field.closest('[class*="st-key-form_"]') : null;
   const key = [...(form?.classList ?? [])].find((each) => each.startsWith("st-key-form_"));
   const place = () => key && document.querySelector(`.${CSS.escape(key)} .st-key-form_submit`); // looked up anew: it is redrawn
   if (!place()) return;
-  setTimeout(() => place()?.querySelector("button").disabled ? sayNotYet(place, notYet) : place()?.querySelector("button").click());
+  setTimeout(() => place()?.querySelector("button").disabled ? sayNotYet(place, texts) : place()?.querySelector("button").click());
 }
 
-function sayNotYet(place, words) {
+function sayNotYet(place, texts) {
   let [gone, held] = [0, 0];
   const look = () => {
     const now = place();
@@ -52,13 +53,15 @@ function sayNotYet(place, words) {
       held = 0;
       return button.focus(); // until it keeps the cursor: a redraw under way takes it once more
     }
+    const words = document.querySelector(MEASURING) ? texts.not_yet_measured : texts.not_yet;
     if (now.dataset.notYet === words) return;
     now.dataset.notYet = words;
     now.setAttribute("role", "status");
     now.scrollIntoView({ block: "nearest" });
   };
   const timer = setInterval(look, LOOK_MS);
-  const stop = () => {
+  const stop = (event) => {
+    if (event && !event.isTrusted) return; // that a pause takes what was typed is nobody's going on
     clearInterval(timer);
     if (place()) delete place().dataset.notYet;
     for (const sign of ["keydown", "pointerdown"]) window.removeEventListener(sign, stop, true);

@@ -193,9 +193,10 @@ def _follow(subject: str) -> None:
         if job is None or not job.is_open:
             st.rerun()
         else:
-            st.info(f"{text('effect_measuring')} {progress_sentence(job)}", icon=":material/hourglass_top:")
+            st.info(f"{text('effect_measuring')} · {progress_sentence(job)}", icon=":material/hourglass_top:")
 
-    follow()
+    with st.container(key="effect_measuring"):  # by that, `review_typing.js` knows what one waits for
+        follow()
 
 
 def _reason_not_to(action_id: str, kept: Mapping[str, Any]) -> str:

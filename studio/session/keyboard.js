@@ -1,5 +1,6 @@
 // The keyboard on every screen: it begins at the heading of a screen that was just opened, and Alt+M goes to what most
-// people do there. Who is elsewhere by then is left alone, and so is a page that is loaded anew.
+// people do there. Who is elsewhere by then is left alone, and so is a page that is loaded anew. In a group of choices it
+// begins at the chosen one.
 const LOOK_MS = 100;
 const PATIENCE_LOOKS = 10;
 const MAIN = '[data-testid="stMain"]';
@@ -13,7 +14,10 @@ class Keyboard {
     this.looks = 0; // how often it still looks whether the focus is free
     for (const name of ["click", "keydown"])
       window.addEventListener(name, () => ([this.came, this.looks] = [true, 0]), true);
+    window.addEventListener("keydown", (event) => (this.isTab = event.key === "Tab"), true);
+    window.addEventListener("pointerdown", () => (this.isTab = false), true);
     window.addEventListener("keydown", (event) => this.key(event), true);
+    window.addEventListener("focusin", (event) => this.choices(event), true);
     setInterval(() => this.look(), LOOK_MS);
   }
 
@@ -33,6 +37,13 @@ class Keyboard {
     if (!isFree && !isLink) return; // what had the focus may still be on its way out
     this.looks = 0;
     enter(heading);
+  }
+
+  // Tab into choices that exclude each other comes to the chosen one, from either side.
+  choices({ target, relatedTarget }) {
+    const group = this.isTab && target.closest?.('[role="radiogroup"]');
+    const chosen = group && !group.contains(relatedTarget) && group.querySelector('[aria-checked="true"]');
+    if (chosen) setTimeout(() => group.contains(document.activeElement) && chosen.focus()); // once Streamlit is done
   }
 
   // The first chief button or link of the screen, and from each the next one; the heading where none can be pressed.

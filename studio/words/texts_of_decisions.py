@@ -40,6 +40,10 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "form_off_legal": {"en": "It can be switched off on this model and chip."},
     "form_as_proposed_legal": {"en": "As proposed, it is legal on this model and chip."},
     "form_not_yet": {"en": "Not written yet: see below. As soon as it can be, the cursor is here; then press Enter."},
+    "form_not_yet_measured": {
+        "en": "Not written yet: what it does is still being measured. When that is done, the cursor is here: press "
+        "Enter, and it is written."
+    },
     "form_wait": {"en": "Change a field first: then this button can be pressed."},
     "card_is_off": {"en": "Switched off. What follows speaks of the action as it was proposed."},
     "card_is_changed": {
@@ -59,7 +63,7 @@ TEXTS_OF_DECISIONS: dict[str, dict[str, str]] = {
     "effect_figures": {"en": "signal to noise: {figures}"},
     "effect_forecast": {"en": "time {time_before} → {time_after}, bytes moved {bytes_before} → {bytes_after}"},
     "effect_measured_on": {"en": "Measured on {data}, signal to noise: {figures}."},
-    "effect_measuring": {"en": "Being measured: what it does to the outputs."},
+    "effect_measuring": {"en": "Being measured: what it does to the outputs"},
     "effect_none": {"en": "none ({why})"},
     "effect_nothing": {"en": "Nothing is done in another way than now, so there is nothing to measure."},
     "effect_over": {"en": "Over the accuracy budget: {why}"},

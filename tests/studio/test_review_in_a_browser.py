@@ -262,12 +262,16 @@ def test_a_form_that_cannot_be_written_yet_says_so_and_is_written_once_its_effec
         reason.fill("not needed here")
         expect(page.get_by_text(text("effect_measuring"))).to_be_visible()
         reason.press("Control+Enter")
-        expect(place).to_have_attribute("data-not-yet", text("form_not_yet"))
+        expect(place).to_have_attribute("data-not-yet", text("form_not_yet_measured"))
         expect(place).to_be_in_viewport()
+        reason.press_sequentially(" at all")
+        reason.press("Control+Enter")  # before the pause at which what was typed is taken
+        page.wait_for_timeout(1_000)
+        expect(place).to_have_attribute("data-not-yet", text("form_not_yet_measured"))
         reason.press("End")  # who goes on to type is not taken away
-        expect(place).not_to_have_attribute("data-not-yet", text("form_not_yet"))
+        expect(place).not_to_have_attribute("data-not-yet", text("form_not_yet_measured"))
         reason.press("Control+Enter")
-        expect(place).to_have_attribute("data-not-yet", text("form_not_yet"))
+        expect(place).to_have_attribute("data-not-yet", text("form_not_yet_measured"))
     expect(write).to_be_focused()
     assert len(events(studio)) == before
     page.keyboard.press("Enter")
@@ -278,6 +282,9 @@ def test_a_form_that_cannot_be_written_yet_says_so_and_is_written_once_its_effec
     page.locator(".queue .list").focus()
     page.keyboard.press("o")  # the form shows what holds
     expect(off).to_be_checked()
+    expect(reason).to_be_focused()
+    page.keyboard.press("Shift+Tab")  # to what is chosen, though another choice stands nearer
+    expect(off).to_be_focused()
     page.get_by_role("button", name=text("form_cancel"), exact=True).click()
     expect(off).to_have_count(0)
     page.locator(".queue .list").focus()
