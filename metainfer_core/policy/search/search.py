@@ -108,8 +108,8 @@ def search(
         floating.take(floating.propose("keep_float"))
         drafts = [_candidate("float32", floating, objective, tools)]
         if objective.precision is Precision.INT8:
-            found, own, _ = _integer_candidates(lower, objective, tools)
-            drafts, numeric = [*drafts, *found], {**own, **numeric}
+            found, numeric, _ = _integer_candidates(lower, objective, tools, numeric)
+            drafts += found
         effects = {**alone_too, **effects}
         candidates += [replace(one, name=f"factored, {one.name}") for one in drafts]
     ranked = rank(as_built(start, candidates, objective, tools), objective)
@@ -245,13 +245,14 @@ def _candidate(
 
 
 def _integer_candidates(
-    structural: Draft, objective: Objective, tools: Tools
+    structural: Draft, objective: Objective, tools: Tools, known: Mapping[Action, Measured] | None = None
 ) -> tuple[list[Candidate], dict[Action, Measured], tuple[Refusal, ...]]:
     """INT8 in each variant, and a mix for each unit where none keeps to the budget; what each action does alone.
 
     Two variants have actions of the same id, with other parameters and other effects.
 
-    Also why nodes are no INT8 in the usual variant, for a policy that stays float altogether.
+    Also why nodes are no INT8 in the usual variant, for a policy that stays float altogether. What is `known` of an
+    action alone, from a search on other structural actions, is not measured again.
     """
     base = structural.branch()
     base.calibration = with_new_tensors(structural, tools.calibrate)
@@ -266,12 +267,12 @@ def _integer_candidates(
         tools.progress("measuring INT8 variants", index, len(tried))
         draft = quantized(variant.base(base), variant.params, {})
         against = against or tuple(refusal for refusal in draft.refusals if refusal.kind == "quantize")
-        known = [candidate.draft.actions for found in by_unit.values() for _, candidate in found]
-        if integer_actions(draft) and draft.actions not in known:  # a unit may allow one granularity alone
+        tried_already = [candidate.draft.actions for found in by_unit.values() for _, candidate in found]
+        if integer_actions(draft) and draft.actions not in tried_already:  # a unit may allow one granularity alone
             candidate = _candidate(variant.name, draft, objective, tools)
             by_unit.setdefault(variant.unit, []).append((variant, candidate))
     candidates: list[Candidate] = []
-    effects: dict[Action, Measured] = {}
+    effects: dict[Action, Measured] = dict(known or {})
     for found in by_unit.values():
         variant, best = min(found, key=lambda entry: (bool(entry[1].broken), -_accuracy(entry[1]), entry[0].name))
         candidates += [candidate for _, candidate in found]

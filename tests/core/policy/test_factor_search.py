@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import onnx_ir as ir
+import pytest
 from action_bench import cpu, model_of, spec_of
 
+from metainfer_core.actions.action import Action
 from metainfer_core.numerics.lower import lower
+from metainfer_core.numerics.metrics import Effect
 from metainfer_core.policy.apply import apply
 from metainfer_core.policy.choose import choose
+from metainfer_core.policy.draft import Draft
 from metainfer_core.policy.objective import Objective, Precision, worst_sqnr_db
 from metainfer_core.policy.policy import Policy
+from metainfer_core.policy.search import search
 from metainfer_core.policy.search.factor_search import MARGIN_DB, stricter
+from metainfer_core.policy.search.integer_search import Measured, alone
 from metainfer_core.spec.hardware_spec import HardwareSpec, Memory
 from metainfer_core.verify.effect import measure
 from metainfer_core.verify.reference import collect_ranges, run_reference
@@ -70,6 +77,21 @@ def test_the_least_rank_within_the_budget_is_taken_and_then_quantized() -> None:
     adapted = apply(found, chip(), policy)
     assert worst_sqnr_db(measure(run_reference(found, samples.feeds), adapted, samples)) >= 20
     assert len([step for step in lower(adapted).program.steps if "conv2d" in step.kernel]) == 4
+
+
+def test_what_int8_does_to_a_layer_alone_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers beside the factored one have the same action with and without factors."""
+    measured: list[Action] = []
+
+    def counted(base: Draft, action: Action, measure: Callable[[ir.Model], Effect]) -> Measured:
+        measured.append(action)
+        return alone(base, action, measure)
+
+    monkeypatch.setattr(search, "alone", counted)
+    policy = chosen.__wrapped__(chip(), Objective())
+    assert factors(policy) == {"low": RANK}
+    assert {"first", "low", "low.0_conv"} <= {action.nodes[0] for action in measured}
+    assert len(measured) == len(set(measured))
 
 
 def test_in_float32_too() -> None:
