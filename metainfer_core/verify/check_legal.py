@@ -56,12 +56,18 @@ def unit_runs_operator(
     realised: RealisedGraph, spec: HardwareSpec, op_types: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """A unit runs only the operators that its table allows."""
+    # to and from 16-bit floats is part of each unit that has them, and so is what lays out the result
+    between_floats = {
+        node_id for step in realised.steps if step.kernel.startswith(("narrow", "widen")) for node_id in step.node_ids
+    }
     for step in realised.steps:
         unit = spec.compute_units.get(step.unit or "")
-        if step.moved is not None or step.kernel.startswith(("narrow", "widen")):
-            continue  # DMA runs no operator; to and from 16-bit floats is part of each unit that has them
+        if step.moved is not None:
+            continue  # DMA runs no operator
         for node_id in step.node_ids if unit else ():
             op_type = op_types.get(node_id)
+            if node_id in between_floats:
+                continue
             if unit and op_type not in (None, *CONVERSIONS) and not unit.operators.runs(str(op_type)):
                 yield node_id, f"{step.unit} does not run {op_type} (compute_units.{step.unit}.operators)."
 

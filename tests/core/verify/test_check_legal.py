@@ -162,3 +162,13 @@ def test_moving_what_a_conversion_works_on_runs_no_operator():
     assert law not in {found.law for found in check_legal(program(steps__0=transfer), SPEC, OPS)}
     computed = {**transfer, "kernel": "conv2d_int8", "moved": None}
     assert law in {found.law for found in check_legal(program(steps__0=computed), SPEC, OPS)}
+
+
+def test_a_float_that_is_widened_is_laid_out_by_the_unit_that_widens_it():
+    law, between = str(unit_runs_operator.__doc__).splitlines()[0], {**OPS, "relu.widen": "Cast"}
+    widened = {"kernel": "widen_float16", "node_ids": ["relu.widen"], "inputs": ["y"], "outputs": ["v"], "unit": "npu"}
+    laid_out = {**widened, "kernel": "view"}
+    steps = program().plain()["steps"]
+    both, alone = (program(steps=[*steps[:1], *these, *steps[2:]]) for these in ([widened, laid_out], [laid_out]))
+    assert law not in {found.law for found in check_legal(both, SPEC, between)}
+    assert law in {found.law for found in check_legal(alone, SPEC, between)}
