@@ -5,8 +5,7 @@ cd "$(dirname "$0")/.."
 
 # What runs: a C++ compiler for the host and for aarch64, an emulator, OCR, a browser for the tests, and a Chinese font:
 # without one, PDFium drops what stands alone in a font that a PDF names and does not hold, such as a cell of one sign.
-packages=(make git g++ g++-aarch64-linux-gnu qemu-user tesseract-ocr tesseract-ocr-chi-sim poppler-utils chromium fonts-wqy-zenhei
-    python3-venv)
+packages=(make git g++ g++-aarch64-linux-gnu qemu-user tesseract-ocr tesseract-ocr-chi-sim poppler-utils chromium fonts-wqy-zenhei python3-venv)
 missing=()
 for package in "${packages[@]}"; do
     [ "$package" = python3-venv ] && ${PYTHON:-python3} -c 'import ensurepip, venv' 2>/dev/null && continue

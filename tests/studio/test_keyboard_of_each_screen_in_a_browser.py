@@ -41,7 +41,7 @@ def focused(page):
 def listening(page):
     """Waits until a loaded page hears its keys: their script comes after what it draws."""
     settled(page)
-    page.wait_for_function("() => window.metaInferKeyboard")
+    page.wait_for_function("() => window.metaInferKeyboard?.stands")
 
 
 def test_a_model_is_brought_in_and_is_the_one_that_is_shown(studio, page, tmp_path):
@@ -81,6 +81,8 @@ def test_no_heading_takes_a_tab_and_the_buttons_of_a_table_are_seen(studio, page
     settled(page)
     page.locator('[data-testid="stMain"]').focus()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("combobox", name=text("spec_open"))).to_be_focused()
+    page.keyboard.press("Tab")
     expect(focused(page)).to_have_attribute("kind", "elementToolbar")
     page.wait_for_function(f"() => ({SEES})(document.activeElement)", timeout=10_000)
 
@@ -102,7 +104,7 @@ def test_one_key_leads_to_the_chief_button_of_a_screen_from_within_a_field_too(s
 
 def test_the_keyboard_begins_at_the_heading_of_the_screen_that_was_chosen(studio, page):
     page.goto(f"{studio.address}/home")
-    settled(page)
+    listening(page)
     page.get_by_test_id("stSidebarNavLink").filter(has_text=text("page_specs")).press("Enter")
     expect(page.get_by_role("heading", name=text("page_specs"))).to_be_focused()
     settled(page)
@@ -112,6 +114,7 @@ def test_the_keyboard_begins_at_the_heading_of_the_screen_that_was_chosen(studio
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("rk3588 1.0.0")
     expect(page.get_by_role("heading", level=1)).to_be_focused()
+    settled(page)
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name=text("spec_all"))).to_be_focused()
     page.keyboard.press("Enter")

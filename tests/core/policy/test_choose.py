@@ -312,8 +312,8 @@ def test_progress_is_told() -> None:
     tried = [(done, total) for step, done, total in told if step == "searching what stays float"]
     parts = [done / total for done, total in tried]
     assert parts == sorted(parts)  # it never goes back
-    assert {done / most_tries(5) for done in range(7)} <= set(parts)
-    assert len(parts) > 7  # and moves within a try, by samples
+    assert {done / most_tries(5) for done in range(4)} <= set(parts)  # what both orders drop is tried once
+    assert len(parts) > 4  # and moves within a try, by samples
     assert [(done, total) for step, done, total in told if step == "measuring in floats"] == [
         (0, 1), *((done, len(samples.feeds)) for done in range(1, len(samples.feeds)))
     ]  # fmt: skip
