@@ -3,7 +3,7 @@
 const POPOVER = '[data-testid="stPopover"] button';
 const POPOVER_BODY = '[data-testid="stPopoverBody"]';
 const FOCUSABLE = "button, input, textarea, select, a[href], [tabindex='0']";
-const POPOVER_LOOKS = 50;
+const POPOVER_LOOKS = 500; // 10 s: a busy server is slow to fill it
 
 if (!window.metaInferEntersPopovers) {
   window.metaInferEntersPopovers = true;

@@ -81,11 +81,12 @@ def browser_page(patience_ms=300_000, **context):
 
 
 def settled(page):
-    """Waits until the script that draws the page has come to its end."""
+    """Waits until the script that draws the page has come to its end, and the frame's own scripts hear the keys."""
     page.wait_for_function(
         """() => {
             const app = document.querySelector('[data-testid="stApp"]');
-            return app && app.dataset.testScriptState === 'notRunning';
+            const hears = window.metaInferKeyboard && window.metaInferEntersPopovers && window.metaInferJobFocus;
+            return app && app.dataset.testScriptState === 'notRunning' && hears;
         }"""
     )
 

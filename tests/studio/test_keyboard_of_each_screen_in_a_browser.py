@@ -39,16 +39,17 @@ def focused(page):
 
 
 def listening(page):
-    """Waits until a loaded page hears its keys: their script comes after what it draws."""
+    """Waits until the keyboard's script knows which screen stands, so that the next one is another."""
     settled(page)
     page.wait_for_function("() => window.metaInferKeyboard?.stands")
 
 
 def test_a_model_is_brought_in_and_is_the_one_that_is_shown(studio, page, tmp_path):
     (tmp_path / "brought.onnx").write_bytes(model_bytes())
+    page.on("filechooser", lambda _: None)  # from here on the browser tells of it: who asks later may miss it
     page.goto(f"{studio.address}/model?model=net.onnx&spec={SPEC}")
     expect(page.get_by_role("tab", name=text("model_nodes"))).to_be_visible()
-    settled(page)
+    listening(page)
     page.locator('[data-testid="stMain"] [data-testid="stPopover"] button').press("Enter")
     expect(page.locator('[data-testid="stPopoverBody"]')).to_be_focused()
     page.keyboard.press("Tab")

@@ -94,11 +94,20 @@ def test_tab_leaves_a_table(studio):
         assert page.evaluate(where)
 
 
-def test_the_keyboard_goes_on_at_a_long_job_and_at_its_result(studio):
-    (studio.workspace / PACKAGE).unlink()
+@pytest.fixture
+def unbuilt(tmp_path):
+    """A studio of its own: a job that a first try left behind would stand in the second one's way."""
+    started = Studio(tmp_path, LOGNAME="ada", USER="ada")
+    finished(started.workspace)
+    (started.workspace / PACKAGE).unlink()
+    yield started.start()
+    started.stop()
+
+
+def test_the_keyboard_goes_on_at_a_long_job_and_at_its_result(unbuilt):
     running = page_part("job-open-")
     with browser_page(120_000, **SMALL) as page:
-        page.goto(f"{studio.address}/sign?policy={PATH}")
+        page.goto(f"{unbuilt.address}/sign?policy={PATH}")
         settled(page)
         page.get_by_role("button", name=text("compile_start"), exact=True).press("Enter")
         expect(page.locator(running)).to_be_focused()
@@ -109,7 +118,7 @@ def test_the_keyboard_goes_on_at_a_long_job_and_at_its_result(studio):
         page.get_by_role("button", name=text("compile_start"), exact=True).press("Enter")
         expect(page.locator(running)).to_be_focused()
         expect(page.get_by_role("link", name=text("bundle_report"))).to_be_focused()
-        page.goto(f"{studio.address}/adapt?model=net.onnx&spec={SPEC}")
+        page.goto(f"{unbuilt.address}/adapt?model=net.onnx&spec={SPEC}")
         settled(page)
         page.get_by_role("button", name=text("adapt_start")).press("Enter")
         expect(page.locator(running)).to_be_focused()
