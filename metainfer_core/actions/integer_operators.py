@@ -11,7 +11,9 @@ import onnx_ir as ir
 
 from metainfer_core.actions.activations import ACTIVATIONS
 from metainfer_core.actions.quantize_dequantize import raw
+from metainfer_core.actions.region_values import reduced_axes
 from metainfer_core.actions.rewiring import array_of, is_float, name_of, readers, scalar_of
+from metainfer_core.graph.shapes import static_shape
 from metainfer_core.numerics.ranges import Calibration
 
 Role = Literal["weighted", "binary", "average", "same_scale", "concat", "activation"]
@@ -19,7 +21,7 @@ Role = Literal["weighted", "binary", "average", "same_scale", "concat", "activat
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("Conv", "Gemm", "MatMul"), "weighted"),
     **dict.fromkeys(("Add", "Sub", "Mul"), "binary"),
-    **dict.fromkeys(("AveragePool", "GlobalAveragePool"), "average"),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "ReduceMean"), "average"),
     **dict.fromkeys(("MaxPool", "GlobalMaxPool", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), "same_scale"),
     **dict.fromkeys(
         ("Transpose", "Slice", "Split", "Identity", "DepthToSpace", "SpaceToDepth", "Pad", "Gather"), "same_scale"
@@ -82,11 +84,23 @@ def integer_form(node: ir.Node) -> IntegerForm | str:
         return f"The limits of {node.name} are not constants."
     if role == "same_scale" and any(array_of(value) is None for value in node.inputs[1:] if value is not None):
         return f"{node.name} takes its shape or indices from another node, not from a constant."
+    if node.op_type == "ReduceMean" and not _pools_planes(node):
+        return f"{node.op_type} over other axes than height and width has no integer kernel."
     if node.op_type == "Pad" and _pads_with(node):
         return f"{node.name} pads with other values than 0, which the input's scale need not hold."
     if node.op_type == "MaxPool" and len([output for output in node.outputs if output.uses()]) > 1:
         return f"{node.name} also gives the indices of its maxima."
     return IntegerForm(role, (0,))
+
+
+def _pools_planes(node: ir.Node) -> bool:
+    """Whether a mean is over height and width of [batch, channels, height, width], which is a global pool.
+
+    Along a row it is mostly a part of a normalization, whose differences from it would be rounded away.
+    """
+    assert node.inputs[0] is not None
+    rank = len(static_shape(node.inputs[0]) or ())
+    return rank == 4 and reduced_axes(node, rank) == (2, 3)
 
 
 def _pads_with(node: ir.Node) -> float:

@@ -62,7 +62,7 @@ def axes_of(nodes: Sequence[ir.Node], source: ir.Value) -> tuple[int, ...] | Non
     rank = len(static_shape(source) or ())
     for node in nodes:
         if node.op_type in REDUCTIONS:
-            return _reduced(node, rank)
+            return reduced_axes(node, rank)
     return ()
 
 
@@ -99,7 +99,7 @@ def _value(
     if node.op_type in VIEWS:
         return RegionValue(first.array, form) if first is not None and "whole" not in (form, first.form) else None
     if node.op_type in REDUCTIONS:
-        if first is None or first.form != "whole" or _reduced(node, len(shape)) != axes:
+        if first is None or first.form != "whole" or reduced_axes(node, len(shape)) != axes:
             return None
         along = tuple(axis + 1 for axis in axes)
         return RegionValue(REDUCTIONS[node.op_type](first.array, axis=along, keepdims=True), form)
@@ -138,7 +138,8 @@ def _form(made: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[int,
     return None
 
 
-def _reduced(node: ir.Node, rank: int) -> tuple[int, ...] | None:
+def reduced_axes(node: ir.Node, rank: int) -> tuple[int, ...] | None:
+    """The axes that a reduction names, sorted; None where they are not constant, or it names none."""
     axes = array_of(node.inputs[1]) if len(node.inputs) > 1 else None
     if axes is None or not axes.size or not rank:
         return None

@@ -24,6 +24,7 @@ from metainfer_core.actions.rewiring import (
 from metainfer_core.actions.stored_tensors import CONVERSIONS
 from metainfer_core.actions.units import has_data_type, integer_type, reads_floats, unit_for
 from metainfer_core.errors import InputError, UnsupportedError
+from metainfer_core.graph.operations import PER_OUTPUT_ELEMENT, REDUCTIONS
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.policy.policy import Policy, PolicyAction
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -141,7 +142,10 @@ def _is_integer_by_neighbours_alone(node: ir.Node) -> bool:
     if node.op_type in CONVERSIONS or {INTEGER, FUSED_WITH} & set(node.metadata_props):
         return False
     form = integer_form(node)
-    changes_numbers = isinstance(form, IntegerForm) and form.role != "same_scale"
+    if isinstance(form, IntegerForm):
+        changes_numbers = form.role != "same_scale"
+    else:  # a function of one value becomes a table all the same, and a mean over any last axes a sum of codes
+        changes_numbers = node.op_type in PER_OUTPUT_ELEMENT or node.op_type in REDUCTIONS
     return changes_numbers and computes_on_integers(node)
 
 
