@@ -10,7 +10,16 @@ import onnx_ir as ir
 from metainfer_core.actions.action import Action, ActionKind, Alternative, Obligation, Reason, Refusal, RiskFacts
 from metainfer_core.actions.integer_laws import unit_against
 from metainfer_core.actions.integer_operators import HEAVY, integer_form
-from metainfer_core.actions.rewiring import FUSED_WITH, KEEP_FLOAT, UNIT, followers, is_float, node, nodes_by_id
+from metainfer_core.actions.rewiring import (
+    FUSED_WITH,
+    KEEP_FLOAT,
+    PART_UNIT,
+    UNIT,
+    followers,
+    is_float,
+    node,
+    nodes_by_id,
+)
 from metainfer_core.actions.units import NoUnit, describe, unit_for, unknown_unit
 from metainfer_core.numerics.ranges import Calibration
 from metainfer_core.spec.hardware_spec import HardwareSpec
@@ -40,6 +49,10 @@ class KeepFloat(ActionKind):
     risk = RiskFacts(changes_numbers=False, needs_calibration=False, device_dependent=False)
     Params = KeepFloatParams
 
+    def __init__(self, at: str | None = None) -> None:
+        """A kind that asks whether nodes can become INT8 on the unit `at`; on the home of INT8, where none is named."""
+        self.at = at
+
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
@@ -47,7 +60,7 @@ class KeepFloat(ActionKind):
         for candidate in model.graph:
             if candidate.op_type not in HEAVY or not any(is_float(value) for value in candidate.outputs):
                 continue
-            found = _cause(model, spec, candidate)
+            found = _cause(model, spec, candidate, candidate.metadata_props.get(PART_UNIT) or self.at)
             if found is None:
                 continue
             action = self.because(model, spec, candidate, *found)
@@ -119,8 +132,8 @@ class KeepFloat(ActionKind):
         return f"Keep {' and '.join(action.nodes)} in float32{f' on {unit}' if unit else ''}."
 
 
-def _cause(model: ir.Model, spec: HardwareSpec, candidate: ir.Node) -> tuple[Cause, Reason] | None:
-    """Why the node cannot become INT8 whatever is measured; None if it can."""
+def _cause(model: ir.Model, spec: HardwareSpec, candidate: ir.Node, at: str | None) -> tuple[Cause, Reason] | None:
+    """Why the node cannot become INT8 on the unit `at`, or what that falls back to; None if it can."""
     if candidate.name in spec.sensitive_layers:
         claim = f"{candidate.name} is one of the spec's sensitive_layers: its precision must not be lowered."
         value = describe(spec, "sensitive_layers")
@@ -128,9 +141,9 @@ def _cause(model: ir.Model, spec: HardwareSpec, candidate: ir.Node) -> tuple[Cau
     form = integer_form(candidate)
     if isinstance(form, str):
         return "no_integer_form", Reason(claim=form, law=LAW)
-    unit = unit_for(spec, candidate.op_type, "int8")
+    unit = unit_for(spec, candidate.op_type, "int8", at=at)
     if isinstance(unit, NoUnit):
         value = describe(spec, unit.spec_field)
         return "no_integer_unit", Reason(claim=unit.reason, spec_field=unit.spec_field, spec_value=value)
-    reason = unit_against(spec, (candidate, *followers(candidate)), None)
+    reason = unit_against(spec, (candidate, *followers(candidate)), unit if at else None)
     return ("no_integer_unit", Reason(claim=reason, law=LAW)) if reason else None

@@ -114,8 +114,9 @@ def quantized(
 ) -> Draft:
     """INT8 wherever it is legal, but for nodes that stay float for the reason given, have 16 bits, or fewer than 8."""
     draft, sixteen = structural.branch(), sixteen or Sixteen()
-    keeper, known = KeepFloat(), nodes_by_id(draft.model)
-    draft.take(draft.propose(keeper.name))
+    unit = params.get("target_hw")
+    keeper, known = KeepFloat(unit if isinstance(unit, str) else None), nodes_by_id(draft.model)
+    draft.take(list(keeper.propose(draft.model, draft.spec, draft.calibration)))
     kept = (keeper.because(draft.model, draft.spec, known[name], "over_budget", why) for name, why in dropped.items())
     draft.take(list(kept))
     half = None if sixteen.data_type == "int16" else sixteen.data_type

@@ -9,7 +9,9 @@ from metainfer_core.actions.action import Action, Reason
 from metainfer_core.actions.kinds.keep_float import KeepFloat
 from metainfer_core.actions.kinds.quantize import Quantize
 from metainfer_core.actions.rewiring import KEEP_FLOAT, UNIT, node
-from metainfer_core.spec.hardware_spec import Operators
+from metainfer_core.policy.draft import Draft
+from metainfer_core.policy.search.integer_search import quantized
+from metainfer_core.spec.hardware_spec import Operators, Quantity
 
 KIND = KeepFloat()
 CONV = "m (float[1,3,4,4] x, float[8,3,3,3] w_c) => (float[1,8,2,2] y) { [conv] c = Conv (x, w_c) [relu] y = Relu (c) }"
@@ -80,3 +82,29 @@ def test_a_unit_without_float32_is_refused() -> None:
     assert refusal(KIND, model_of(CONV), spec, action) == ("npu has no float32: compute_units.npu.data_types is int8.")
     action = Action(kind="keep_float", nodes=("conv",), params={"cause": "mood"})
     assert str(refusal(KIND, model_of(CONV), spec, action)).startswith("params: cause is not right.")
+
+
+LIMITED = Operators(limits={"Conv": {"stride_h": Quantity(min=1, max=7)}})
+NO_CONV = Operators(supported=("Relu",))
+STRIDED = (
+    "m (float[1,3,16,16] x, float[8,3,8,8] w_c) => (float[1,8,2,2] y) { [conv] y = Conv <strides = [8,8]> (x, w_c) }"
+)
+
+
+@pytest.mark.parametrize("operators", [LIMITED, NO_CONV], ids=["limited", "no_conv"])
+def test_what_the_home_of_int8_does_not_run_may_be_int8_on_the_unit_that_is_tried(operators: Operators) -> None:
+    model, spec = model_of(STRIDED), spec_of(units={"cpu": cpu(), "npu": npu(operators=operators)})
+    (kept,), refusals = proposed(KIND, model, spec)
+    assert (kept.nodes, kept.params["cause"], refusals) == (("conv",), "no_integer_unit", [])
+    assert proposed(KeepFloat("cpu"), model, spec) == ([], [])
+    draft = quantized(Draft(model, spec, calibrated(model)), {"target_hw": "cpu"}, {})
+    assert [(action.kind, action.params["target_hw"]) for action in draft.actions] == [("quantize", "cpu")]
+
+
+def test_the_unit_that_is_tried_has_limits_of_its_own() -> None:
+    model, spec = model_of(STRIDED), spec_of(units={"cpu": cpu(operators=LIMITED), "npu": npu()})
+    assert proposed(KIND, model, spec) == ([], [])
+    (kept,), _ = proposed(KeepFloat("cpu"), model, spec)
+    assert (
+        kept.why[0].claim == "conv has stride_h 8; cpu runs 1 to 7 (compute_units.cpu.operators.limits.Conv.stride_h)."
+    )
