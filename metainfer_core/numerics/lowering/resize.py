@@ -1,4 +1,4 @@
-"""Resize: nearest is a choice of entries along each axis; linear is a product with a constant matrix along each."""
+"""Resize: nearest is a choice of entries along each axis; linear and cubic multiply by a constant matrix along each."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ def resize(b: Builder, node: ir.Node) -> None:
     if mode == "nearest":
         rounding = node.attributes.get_string("nearest_mode", "round_prefer_floor")
         take_axes(b, node, [(axis, np.clip(_round(node, at, rounding), 0, shape[axis] - 1)) for axis, at in positions])
-    elif mode == "linear" and not node.attributes.get_int("antialias", 0):
-        _linear(b, node, positions)
+    elif mode in ("linear", "cubic"):
+        if node.attributes.get_int("antialias", 0) and any(scales[axis] < 1 for axis in changed):
+            raise unsupported(node, f"There is no kernel for mode {mode!r} with antialiasing.")
+        share = _linear_shares if mode == "linear" else _cubic_shares
+        _multiply(b, node, [(axis, share(node, at, shape[axis])) for axis, at in positions])
     else:
-        raise unsupported(node, f"There is no kernel for mode {mode!r}, with or without antialiasing.")
+        raise unsupported(node, f"There is no kernel for mode {mode!r}.")
 
 
 def _scales(b: Builder, node: ir.Node, shape: tuple[int, ...], out_shape: tuple[int, ...]) -> list[float]:
@@ -75,37 +78,56 @@ def _round(node: ir.Node, at: np.ndarray, rounding: str) -> np.ndarray:
     return forms[rounding].astype(np.int64)
 
 
-def _linear(b: Builder, node: ir.Node, positions: list[tuple[int, np.ndarray]]) -> None:
-    """One product an axis: rows of the matrix hold the two neighbours' shares."""
+def _multiply(b: Builder, node: ir.Node, matrices: list[tuple[int, np.ndarray]]) -> None:
+    """One product an axis: rows of its matrix hold the shares of the inputs."""
     value = required(node, 0)
     element = b.element_type(value)
     if element not in FLOATS:
         raise unsupported(node, f"Its input is {element}; the kernel takes floats.")
     shape, source = list(b.shape(value)), b.tensor(value)
-    for number, (axis, at) in enumerate(positions):
-        matrix = _shares(at, shape[axis])
+    for number, (axis, matrix) in enumerate(matrices):
         outer, inner, extent = math.prod(shape[:axis]), math.prod(shape[axis + 1 :]), shape[axis]
-        shape[axis] = len(at)
-        is_last = number == len(positions) - 1
+        shape[axis] = len(matrix)
+        is_last = number == len(matrices) - 1
         target = b.output(node.outputs[0]) if is_last else b.declare(f"{node.name}.{number}", element, shape)
         name = b.constant(f"{node.name}.matrix", matrix.astype(element))
         steps = {"left_step": 0, "right_step": extent * inner}
-        params = {"batch": outer, "rows": len(at), "columns": inner, "depth": extent, **steps}
+        params = {"batch": outer, "rows": len(matrix), "columns": inner, "depth": extent, **steps}
         params |= {"scratch_bytes": 4 * inner} if element in HALF_FLOATS else {}
         b.emit(f"matmul_{element}", (node,), (name, source), (target,), params)
         source = target
-    if not positions:
+    if not matrices:
         size = ELEMENT_BYTES[element] * math.prod(shape)
         b.emit("view", (node,), (source,), (b.output(node.outputs[0]),), {"bytes": size})
 
 
-def _shares(at: np.ndarray, extent: int) -> np.ndarray:
+def _linear_shares(node: ir.Node, at: np.ndarray, extent: int) -> np.ndarray:
+    """Of the two neighbours."""
+    share = at - np.floor(at)
+    return _matrix(at, extent, {0: 1 - share, 1: share})
+
+
+def _cubic_shares(node: ir.Node, at: np.ndarray, extent: int) -> np.ndarray:
+    """Of the four neighbours, by the kernel of Keys (1981) with the node's coefficient."""
+    a = float(node.attributes.get_float("cubic_coeff_a", -0.75))
+    low, shares = np.floor(at), {}
+    for tap in (-1, 0, 1, 2):
+        d = np.abs(at - low - tap)
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        shares[tap] = np.where(d <= 1, near, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a)
+    if node.attributes.get_int("exclude_outside", 0):
+        inside = {tap: np.where((low + tap >= 0) & (low + tap < extent), each, 0) for tap, each in shares.items()}
+        total = np.sum(list(inside.values()), axis=0)
+        shares = {tap: each / total for tap, each in inside.items()}
+    return _matrix(at, extent, shares)
+
+
+def _matrix(at: np.ndarray, extent: int, shares: dict[int, np.ndarray]) -> np.ndarray:
+    """[outputs, inputs]: each output's shares of the inputs around it; those beyond an end count for the end."""
     matrix = np.zeros((len(at), extent), np.float64)
-    low = np.floor(at)
-    share = at - low
-    rows = np.arange(len(at))
-    np.add.at(matrix, (rows, np.clip(low, 0, extent - 1).astype(np.int64)), 1 - share)
-    np.add.at(matrix, (rows, np.clip(low + 1, 0, extent - 1).astype(np.int64)), share)
+    rows, low = np.arange(len(at)), np.floor(at)
+    for tap, share in shares.items():
+        np.add.at(matrix, (rows, np.clip(low + tap, 0, extent - 1).astype(np.int64)), share)
     return matrix.astype(np.float32)
 
 

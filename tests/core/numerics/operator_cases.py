@@ -295,6 +295,14 @@ def _resizes() -> list[Case]:
         one(f"linear_{t}", "Resize", [x], [None, two], mode="linear", coordinate_transformation_mode=t)
         for t in ("half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric")
     ]
+    cases += [
+        one(f"cubic_{t}_{n}", "Resize", [x], [None, None, size], mode="cubic", coordinate_transformation_mode=t, **more)
+        for n, (t, size, more) in enumerate([
+            ("half_pixel", odd, {}), ("asymmetric", i64(1, 2, 10, 21), {}), ("align_corners", odd, {}),
+            ("half_pixel", odd, {"cubic_coeff_a": -0.5, "exclude_outside": 1}),
+        ])
+    ]  # fmt: skip
+    cases.append(one("linear_larger", "Resize", [x], [None, two], mode="linear", antialias=1))
     return cases
 
 

@@ -142,7 +142,10 @@ def test_integer_bytes_are_a_quarter_of_float() -> None:
         (one("gather", "Gather", [draw("g", 3)], [i64(3)], axis=0), "index lies outside of an axis of 3"),
         (one("pool", "MaxPool", [draw("p", 1, 1, 4, 4, 4)], kernel_shape=[2, 2, 2]), "3 spatial axes"),
         (one("double", "Neg", [draw("n", 3).astype(np.int32)], outputs=["int32"]), "input is int32"),
-        (one("cubic", "Resize", [draw("r", 1, 1, 4, 4)], [None, None, i64(1, 1, 8, 8)], mode="cubic"), "mode 'cubic'"),
+        (
+            one("smooth", "Resize", [draw("r", 1, 1, 8, 8)], [None, None, i64(1, 1, 4, 4)], mode="cubic", antialias=1),
+            "no kernel for mode 'cubic' with antialiasing",
+        ),
         (one("dynamic", "Conv", [draw("x", 1, 1, 4, 4), draw("w", 1, 1, 3, 3)]), "computed at run time"),
     ],
     ids=lambda value: value.name if isinstance(value, Case) else "",
