@@ -48,7 +48,10 @@ class Prefetch(ActionKind):
     def propose(
         self, model: ir.Model, spec: HardwareSpec, calibration: Calibration | None
     ) -> Iterator[Action | Refusal]:
-        """For each step whose operands have room to arrive early, where the step before hides at least half of that."""
+        """For each step whose operands have room to arrive early, where the step before hides at least half of that.
+
+        A transfer of less than half a cycle, such as that of a single scale, is not worth an action.
+        """
         staged, asked = staged_model(model, spec), asked_of(model)
         if isinstance(staged, str):
             return
@@ -56,7 +59,9 @@ class Prefetch(ActionKind):
             if isinstance(staged.of_node(one.node), str):
                 continue
             arriving, hiding = _figures(spec, staged, one, asked)
-            if arriving is None or hiding is None or hiding.typical < WORTH * arriving.typical:
+            if arriving is None or hiding is None or round(arriving.typical) == 0:
+                continue
+            if hiding.typical < WORTH * arriving.typical:
                 continue
             if _too_many(staged, one, asked, ROOM) is None and _has_early(one, staged, asked):
                 yield self._action(spec, one, arriving, hiding)

@@ -88,6 +88,15 @@ def test_silence_where_nothing_computes_meanwhile_or_figures_are_unknown():
     assert proposed(KIND, adapted(CHAIN, quick), quick) == ([], [])
 
 
+def test_silence_where_nothing_is_gained():
+    plain = {"setup_cycles": 0, "data_width_bits": None, "burst_length_min": None}
+    slow = chip(clock_hz=1e7, dma=plain)  # 8 GB/s bring 800 bytes a cycle: the weights of b take 2.9
+    (action,), _ = proposed(KIND, adapted(CHAIN, slow), slow)
+    assert "takes 3 cycles" in action.why[0].claim
+    slower = chip(clock_hz=1e6, dma=plain)
+    assert proposed(KIND, adapted(CHAIN, slower), slower) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
