@@ -34,6 +34,7 @@ import turned_pages
 
 import metainfer_core.policy
 from metainfer_core import pipeline
+from metainfer_core.actions.as_onnx import as_onnx
 from metainfer_core.graph.files.load import import_model
 from metainfer_core.graph.files.save import model_bytes
 from metainfer_core.numerics.lower import lower
@@ -184,11 +185,12 @@ def _ours(
     chosen = next(candidate for candidate in policy.candidates if candidate["chosen"])
     print(f"# {task.model}: {chosen['name']}; {chosen['accuracy']} ({time.monotonic() - started:.0f} s)", flush=True)
     model = apply(prepared.model, spec, policy)
-    proto = onnx.ModelProto.FromString(model_bytes(model))
+    ours, shipped = (onnx.ModelProto.FromString(model_bytes(one)) for one in (model, as_onnx(model)))
     count = sum(len(line.nodes or (line.node_id,)) for line in policy.actions if line.action == "quantize")
     priced = f"{price.words(predict(model, spec))}, {count} nodes in INT8"
     rows = []
-    for tool, run in (("adapted, simulator", _simulate), ("adapted, QDQ in ONNX Runtime", _run)):
+    runs = (("adapted, simulator", _simulate, ours), ("adapted, QDQ in ONNX Runtime", _run, shipped))
+    for tool, run, proto in runs:
         outputs, logits = run(proto, feeds, work)
         rows.append(Row(tool, outputs, logits, proto.ByteSize(), priced))
     return rows
