@@ -130,7 +130,7 @@ def _arguments(
     text_to_address("shapes", shapes if shapes != suggested else "")
     integers = may.toggle(text("adapt_integers"), value=True, key="integers", bind="query-params")
     alone = alone_too.toggle(
-        text("adapt_alone"), value=False, key="alone", bind="query-params", help=text("adapt_alone_help")
+        text("adapt_alone"), value=True, key="alone", bind="query-params", help=text("adapt_alone_help")
     )
     pairs: list[tuple[str, str | Path | None]] = [
         ("--model", model), ("--hw-spec", spec.reference), ("--calib", calibration), ("--eval", evaluation),

@@ -42,8 +42,11 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "field": {"en": "“{field}”"},
     "value_in_field": {"en": "{value} in “{field}”"},
     # Adapt
-    "adapt_alone": {"en": "Measure each action alone too"},
-    "adapt_alone_help": {"en": "Tells which action costs how much accuracy. It takes several times as long."},
+    "adapt_alone": {"en": "Thorough search"},
+    "adapt_alone_help": {
+        "en": "Measures each action alone too, and tries mended weights, mixed widths and low ranks. Without it the search "
+        "is several times shorter and may find less."
+    },
     "adapt_as_calibration": {"en": "none: the calibration data"},
     "adapt_budget": {"en": "How far may the outputs move?"},
     "adapt_budget_words": {
@@ -103,8 +106,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     "settings_int8": {"en": "INT8 allowed"},
     "settings_fp16": {"en": "16-bit floats at least"},
     "settings_float32": {"en": "no INT8"},
-    "settings_alone": {"en": "each action measured alone too"},
-    "settings_not_alone": {"en": "actions not measured alone"},
+    "settings_alone": {"en": "a thorough search"},
+    "settings_not_alone": {"en": "a quick search"},
     "settings_calibration": {"en": "calibration data: {data}"},
     "settings_evaluation": {"en": "evaluation data: {data}"},
     "settings_shapes": {"en": "input shapes {shapes}"},

@@ -81,6 +81,19 @@ def test_adapt_starts_the_command_that_its_fields_say(tmp_path, monkeypatch):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("thorough", [True, False])
+def test_adapt_searches_as_thoroughly_as_the_command_does_unless_told_otherwise(tmp_path, monkeypatch, thorough):
+    fitted(tmp_path)
+    (tmp_path / PATH).unlink()
+    monkeypatch.setattr(jobs, "COMMAND", ("true",))
+    page = screen("adapt", tmp_path, monkeypatch, model="net.onnx", spec="esp32s3@1.0.0")
+    assert page.toggle(key="alone").value is True
+    page.toggle(key="alone").set_value(thorough)
+    page.button(key="start").click().run()
+    (job,) = searches(tmp_path)
+    assert ("--fast-mode" not in job.order.arguments) == thorough
+
+
 def test_adapt_asks_for_nothing_that_is_under_way(tmp_path, monkeypatch):
     fitted(tmp_path)
     (tmp_path / PATH).unlink()
