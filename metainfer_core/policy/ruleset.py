@@ -27,6 +27,11 @@ def measuring_digest() -> str:
     return _digest(MEASURING, (".py", ".hpp", ".h", ".cpp"))
 
 
+def rules_have_changed() -> bool:
+    """Whether the files hold other rules than those this program took up: it was updated while it runs."""
+    return _digest(RULES, (".py",)) != ruleset_digest()
+
+
 def _digest(rules: tuple[str, ...], suffixes: tuple[str, ...]) -> str:
     """`sha256:` and hex digits over the sources, each with its path, in sorted order."""
     files = [

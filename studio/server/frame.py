@@ -12,6 +12,7 @@ from studio.background.job_focus import keep_focus
 from studio.background.jobs import jobs
 from studio.files.workspace import choose_workspace, workspace_folder
 from studio.server.backup import draw_backup
+from studio.server.updated import say_when_the_program_was_updated
 from studio.session.given_files import say_what_uploads_say
 from studio.session.grids import tab_leaves_grids
 from studio.session.kept_person import keep_person
@@ -95,6 +96,7 @@ def frame() -> None:
         keep_focus()
         say_when_the_server_is_gone()
         say_what_uploads_say()
+    say_when_the_program_was_updated()
     run_screen(screen)
 
 

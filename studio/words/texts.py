@@ -53,6 +53,10 @@ _ENGLISH: dict[str, dict[str, str]] = {
         "en": "This screen stopped at a defect of meta-infer. What was written before is safe. Reload the page; if it "
         "stops again, report the last lines of the terminal in which the studio runs."
     },
+    "program_updated": {
+        "en": "meta-infer was updated while this studio runs, and still works by its old rules: what is signed or "
+        "compiled elsewhere would not agree. Stop it in its terminal and start it again; nothing is lost."
+    },
     "person_unknown": {"en": "Who are you?"},
     "main_key": {"en": "Alt+M goes to the main button"},
     "upload": {"en": "Upload"},

@@ -44,8 +44,8 @@ TEXTS_OF_POLICIES: dict[str, dict[str, str]] = {
     # Adapt
     "adapt_alone": {"en": "Thorough search"},
     "adapt_alone_help": {
-        "en": "Measures each action alone too, and tries mended weights, mixed widths and low ranks. Without it the search "
-        "is several times shorter and may find less."
+        "en": "Measures each action alone too, and tries mended weights, mixed widths and low ranks. Without it the "
+        "search is several times shorter and may find less."
     },
     "adapt_as_calibration": {"en": "none: the calibration data"},
     "adapt_budget": {"en": "How far may the outputs move?"},

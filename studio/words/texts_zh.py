@@ -21,6 +21,10 @@ TEXTS_ZH: dict[str, str] = {
         "此页面因 meta-infer 自身的缺陷而中断。此前写入的内容完好。"
         "请重新加载页面；若再次中断，请报告运行界面的终端的最后几行。"
     ),
+    "program_updated": (
+        "meta-infer 已在本服务运行期间更新，而本服务仍按旧规则工作，与其他地方的签名和编译不一致。"
+        "请在终端中停止并重新启动 studio；内容不会丢失。"
+    ),
     "person_unknown": "您是谁？",
     "main_key": "Alt+M 跳到主按钮",
     "upload": "上传",
