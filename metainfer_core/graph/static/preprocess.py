@@ -200,10 +200,12 @@ def _check_static(model: ir.Model) -> None:
     if not dynamic:
         return
     roots = [node for node in dynamic if all(value is None or _is_known(value) for value in node.inputs)]
+    count = "1 node keeps" if len(dynamic) == 1 else f"{len(dynamic)} nodes keep"
     raise UnsupportedError(
-        f"{len(dynamic)} nodes keep a dynamic shape: {_listed(dynamic)}.",
+        f"{count} a dynamic shape: {_listed(dynamic)}.",
         f"It begins where the shape depends on data, not on shapes: {_listed(roots)}.",
-        "Replace these nodes by ones of fixed result size, such as TopK or masks, or leave them outside of the model.",
+        "End the model before these nodes and compute them in the program that calls it, or replace them by ones of "
+        "fixed result size, such as masks.",
     )
 
 

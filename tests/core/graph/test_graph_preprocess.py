@@ -109,8 +109,18 @@ def test_nodes_whose_shape_depends_on_data_are_all_named() -> None:
     for name in ("where", "float", "flat", "twice"):
         assert f"{name} (" in refused.value.what
     assert "where (NonZero" in refused.value.why
+    assert refused.value.what.startswith("4 nodes keep a dynamic shape: ")
     assert "flat" not in refused.value.why
     assert [node.name for node in dynamic_nodes(infer(model).model)] == ["where", "float", "flat", "twice"]
+
+
+def test_a_single_node_whose_shape_depends_on_data_is_told_what_to_do() -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        preprocess(imported_text("g (float[4] x) => (int64[1,K] y) { [where] y = NonZero (x) }"))
+    assert refused.value.what == "1 node keeps a dynamic shape: where (NonZero, int64[1,?])."
+    assert refused.value.fix.startswith(
+        "End the model before these nodes and compute them in the program that calls it"
+    )
 
 
 @pytest.mark.parametrize(
