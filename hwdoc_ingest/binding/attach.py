@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hwdoc_ingest.binding.parts import is_of_parenthesis
 from hwdoc_ingest.rules.qualities import QUALITIES
-from hwdoc_ingest.rules.rule import QuantityRule, Tagged, applies, clause, is_long
+from hwdoc_ingest.rules.rule import CONTRAST, QuantityRule, Tagged, applies, clause, is_long
 from hwdoc_ingest.statements.number_phrases import Amount, find_amounts
 
 CLAUSE_END = re.compile(r"[;|。；]|\.\s")
@@ -84,8 +84,6 @@ NEXT_ITEM = re.compile(r"\s*(?:,|;|and\b|,\s*and\b|plus\b|\+)(?:\s+(?:an?|up to)
 """What stands between the items of a list, the second of which begins with its number."""
 HAS_ONE = re.compile(r"\s*(?:of\s+)?(?:[a-z][\w-]*\s+){0,2}?", re.IGNORECASE)
 """What stands between a number and the name behind it."""
-CONTRAST = re.compile(r"\b(?:while|whereas|where\s?as)\b", re.IGNORECASE)
-"""Between two clauses that each tell of a thing of its own: `the one has 2 KB, while the other has 1 KB`."""
 HAS_SIZE = re.compile(
     r"^(?: of (?:the |this )?[\w-]+)?,? (?:has|have|with|offers|provides) an? (?:[a-z]+ ){0,2}(?:capacity|size) of",
     re.IGNORECASE,
@@ -270,7 +268,7 @@ def _cost(tagged: Tagged, rule: QuantityRule, amount: Amount, start: int, end: i
     if opened and ")" not in text[amount.start : amount.end] and OWN_USE.match(text[amount.end :]):
         return None
     named_itself = ahead and rule.field == "memory.tcm.size_bytes"  # `RAM including 64 KB of ITCM`
-    if amount.dimension in ("bytes", "count") and not named_itself and is_part(tagged, amount):
+    if amount.dimension in ("bytes", "bits", "count") and not named_itself and is_part(tagged, amount):
         return None
     compound = re.match(r"-\s?[A-Za-z]", gap) if ahead and amount.dimension == "count" else None
     if compound:  # the 16 of `16-stream DMA controller` counts streams

@@ -59,7 +59,7 @@ CAPTION_UNIT = re.compile(r"(?:\bunits?|单位)\s*[:=：]\s*([^\s()\[\],;]{1,6})
 """`Operating conditions (unit: V)`: the unit of all rows below."""
 UNDER_BIAS = re.compile(r"\bunder bias\b", re.IGNORECASE)
 """How a temperature beyond which a powered chip is destroyed is called, wherever it stands."""
-MOST = re.compile(r"\W*max(?:imum)?\b|最大|最高", re.IGNORECASE)
+MOST = re.compile(r"\W*(?:(?:the|CPU|core|system|processor|MCU) )*max(?:imum)?\b|最大|最高", re.IGNORECASE)
 """How the name of a row begins whose value is the largest: `Max. CPU frequency (MHz)`."""
 ENDS_IN_MOST = re.compile(r"(?:,|\()\s*max(?:imum)?\.?\)?(?:\s*[(\[][^()\[\]]{1,8}[)\]])?$", re.IGNORECASE)
 """How it may end: `CPU clock, max. (MHz)`."""

@@ -33,6 +33,9 @@ NOT_A_PARAMETER = re.compile(r"\b(?:pins?|notes?|conditions?|step|page|version|d
 
 
 _MOST = re.compile(r"\b(?:max(?:imum)?|peak|TDP)\b|最大|峰值", re.IGNORECASE)
+_SIZE = re.compile(r"(?:memory )?(?:size|capacity|容量|大小)", re.IGNORECASE)
+_ADDRESS = re.compile(r"0x[\dA-Fa-f]{3,}|\b[\dA-Fa-f]{4}_[\dA-Fa-f]{4}\b|\b[\dA-Fa-f]{6,8}h\b")
+"""A row of a memory map tells how large a window is, not what is in it."""
 _BARE = re.compile(r"(?:size|capacity|容量|大小)$", re.IGNORECASE)
 """A name that says nothing without the part above it."""
 
@@ -86,7 +89,7 @@ def as_sentence(tagged: Tagged) -> Tagged | None:
     """The row `Name | value` as the sentence `Name:  value` below that name; None where it is not such a row."""
     cells = tagged.statement.cells
     if not 2 <= len(cells) <= 3:
-        return None
+        return _sized(tagged)
     name = cells[-2]
     label = tagged.statement.cell_text(name)
     if len(cells) == 3 and (find_amounts(label) or _UNITS.match(cells[2].header) or not find_amounts(_last(tagged))):
@@ -99,6 +102,21 @@ def as_sentence(tagged: Tagged) -> Tagged | None:
     path = above if part_of(tagged) and _BARE.match(label) else (*above, label)
     joined: Statement = replace(tagged.statement, text=text, path=path)
     return Tagged(joined, tagged.spans)
+
+
+def _sized(tagged: Tagged) -> Tagged | None:
+    """A longer row of a list of memories as `Name:  size`: its first cell and the one below `Size`."""
+    first, *rest = tagged.statement.cells or (None,)
+    sizes = [cell for cell in rest if _SIZE.fullmatch(cell.header.strip())]
+    if first is None or len(sizes) != 1 or _ADDRESS.search(tagged.text):
+        return None
+    label, size = tagged.statement.cell_text(first), sizes[0]
+    amounts = find_amounts(tagged.statement.cell_text(size))
+    if len(label.split()) > LABEL_WORDS or find_amounts(label) or len(amounts) != 1 or amounts[0].dimension != "bytes":
+        return None
+    gap = " : ".ljust(size.start - first.end)
+    text = tagged.text[: first.end] + gap + tagged.text[size.start : size.end]
+    return Tagged(replace(tagged.statement, text=text, path=(*tagged.statement.path, label)), tagged.spans)
 
 
 def by_columns(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Found]:

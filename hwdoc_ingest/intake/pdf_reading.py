@@ -19,6 +19,7 @@ from hwdoc_ingest.ocr.ocr_spelling import mend_names
 from hwdoc_ingest.operators.operator_tables import read_operator_tables
 from hwdoc_ingest.page.drawn_bullets import mark_items
 from hwdoc_ingest.page.pages import Box, Page, PdfFile
+from hwdoc_ingest.page.ruled_columns import ruled_gutter
 from hwdoc_ingest.page.text_lines import drop_furniture, right_column, text_lines
 from hwdoc_ingest.reading import Found, Progress, Reading, no_progress
 from hwdoc_ingest.rules import FIND_RULES, PARAMETERS, QUANTITY_RULES
@@ -31,6 +32,7 @@ from hwdoc_ingest.sureness.best_place import told_by
 from hwdoc_ingest.sureness.calibration import Evidence
 from hwdoc_ingest.sureness.calibration import shipped as calibrated
 from hwdoc_ingest.sureness.confidence import thing, weighed
+from hwdoc_ingest.sureness.several_parts import said_of_parts
 from metainfer_core.errors import InputError
 from metainfer_core.files import MEBIBYTE, read_bytes
 from metainfer_core.spec.drafting.draft import Candidate, DraftSource
@@ -128,7 +130,8 @@ def weighed_candidates(
             candidate = _on_page(bound, page)
             candidates.append(candidate)
             origins.setdefault((candidate.page, candidate.field, candidate.text), tagged)
-    kept = weighed(candidates, lambda c: told_by(origins[c.page, c.field, c.text], c.field))
+    told = said_of_parts(candidates, lambda c: origins[c.page, c.field, c.text])
+    kept = weighed(told, lambda c: told_by(origins[c.page, c.field, c.text], c.field))
     said_in = [origins[c.page, c.field, c.text] for c in (each.candidate for each in kept)]
     return list(zip([each.candidate for each in kept], evidence(kept, said_in), strict=True))
 
@@ -168,7 +171,7 @@ def _statements(pages: Sequence[Page], progress: Progress) -> Iterator[Statement
             box = statement.box(0, len(statement.text))
             marks += [(box, outline.path())] if box else []
             yield statement
-        path_at = PathAt(first, marks, right_column(prose))
+        path_at = PathAt(first, marks, right_column(page if ruled_gutter(page) else prose))
         for pair in pairs:
             yield replace(pair, path=(*path_at(pair.box(0, len(pair.text))), *pair.path))
         for row in rows:

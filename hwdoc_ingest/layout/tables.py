@@ -12,15 +12,20 @@ from hwdoc_ingest.layout.table_rows import middle, table_rows
 from hwdoc_ingest.layout.tight_columns import cut_at_starts
 from hwdoc_ingest.layout.turned_headers import with_turned_headers
 from hwdoc_ingest.page.pages import Box, Page, Word
+from hwdoc_ingest.page.ruled_columns import ruled_gutter
 from hwdoc_ingest.page.text_lines import baselines, regions
 from hwdoc_ingest.statements.statement import Statement
 
+_Tables = tuple[list[Statement], frozenset[int], Table | None]
+_NONE: _Tables = ([], frozenset(), None)
 
-def read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement], frozenset[int], Table | None]:
+
+def read_tables(page: Page, open_table: Table | None) -> _Tables:
     """The rows of all tables on a page; those of two columns of text are looked for column by column."""
     page = with_turned_headers(page)
-    whole = _read_tables(page, open_table)
     parts = regions(page)
+    apart = len(parts) > 1 and ruled_gutter(page) is not None
+    whole = _NONE if apart else _read_tables(page, open_table)
     if len(parts) == 1:
         return whole
     place = {id(word): at for at, word in enumerate(page.words)}
@@ -33,7 +38,7 @@ def read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement], 
     return found, frozenset(used), still_open
 
 
-def _read_tables(page: Page, open_table: Table | None) -> tuple[list[Statement], frozenset[int], Table | None]:
+def _read_tables(page: Page, open_table: Table | None) -> _Tables:
     """The rows of all tables whose rows run across all words of a page.
 
     Args:

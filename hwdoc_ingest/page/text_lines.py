@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from hwdoc_ingest.page.line_breaks import broken_off, keeps_hyphen
 from hwdoc_ingest.page.pages import Box, Page, Word
+from hwdoc_ingest.page.ruled_columns import ruled_gutter
 
 WIDE_GAP = 1.4
 """A gap of this many font sizes parts two pieces of a line (a cell, a column, a dot leader)."""
@@ -138,7 +139,7 @@ def text_lines(page: Page) -> tuple[Line, ...]:
 
     A row whose pieces read like a name and its value (`Storage temperature    -55 to 125 °C`) is one line.
     """
-    return tuple(line for band in _bands(baselines(page.words), page.width) for line in band)
+    return tuple(line for band in _bands(baselines(page.words), page.width, ruled_gutter(page)) for line in band)
 
 
 def baselines(words: Sequence[Word]) -> list[list[Line]]:
@@ -183,7 +184,7 @@ def _cut(words: list[Word]) -> list[Line]:
 
 def regions(page: Page) -> list[tuple[Word, ...]]:
     """The words of a page in the parts that two columns cut it into: above them, left, right, below; else all words."""
-    split = _two_columns(baselines(page.words), page.width)
+    split = _two_columns(baselines(page.words), page.width, ruled_gutter(page))
     if split is None:
         return [page.words]
     above, left, right, below = split
@@ -193,13 +194,13 @@ def regions(page: Page) -> list[tuple[Word, ...]]:
 
 def right_column(page: Page) -> tuple[float, float]:
     """The left edge and the top of the right one of two columns of text; zeros on a page of one column."""
-    split = _two_columns(baselines(page.words), page.width)
+    split = _two_columns(baselines(page.words), page.width, ruled_gutter(page))
     return (min(line.box[0] for line in split[2]), min(line.box[1] for line in split[2])) if split else (0.0, 0.0)
 
 
-def _bands(rows: list[list[Line]], width: float) -> list[list[Line]]:
+def _bands(rows: list[list[Line]], width: float, ruled: float | None = None) -> list[list[Line]]:
     """Lines in reading order, in bands: rows across the page, or two columns one after the other."""
-    split = _two_columns(rows, width)
+    split = _two_columns(rows, width, ruled)
     if split is None:
         return [_as_pairs(row) for row in rows]
     above, left, right, below = split
@@ -215,8 +216,11 @@ _Split = tuple[list[list[Line]], list[Line], list[Line], list[list[Line]]]
 """Rows above two columns, the lines of the left and of the right one, rows below."""
 
 
-def _two_columns(rows: list[list[Line]], width: float) -> _Split | None:
-    """The best cut of rows into two columns, if there is one."""
+def _two_columns(rows: list[list[Line]], width: float, ruled: float | None = None) -> _Split | None:
+    """The best cut of rows into two columns, if there is one; `ruled` is where the page's tables part them."""
+    run = max(_runs(rows, ruled), key=lambda each: each[1] - each[0], default=None) if ruled else None
+    if ruled and run and all(_sides(rows[slice(*run)], ruled)):
+        return rows[: run[0]], *_sides(rows[slice(*run)], ruled), rows[run[1] :]
     best: tuple[float, int, int, float] | None = None
     for step in range(30, 71, 2):
         gutter = width * step / 100

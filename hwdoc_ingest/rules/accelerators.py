@@ -69,6 +69,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1e7,
         gap_words=2,
         after=False,
+        lists=True,
     ),
     QuantityRule(
         "npu.macs",
@@ -249,8 +250,9 @@ def find(tagged: Tagged) -> Iterator[Found]:
             if amount.dimension == "operation rate" and amount.form == "single" and 1e8 <= amount.values[0] <= 1e15:
                 yield Found("gpu.gflops", amount.start, amount.end, amount.values[0] / 1e9, sureness=0.72)
     for amount in tagged.amounts if _NPU.search(near) else ():
-        if amount.dimension == "MAC rate" and amount.form == "single":
-            yield Found("npu.macs_per_cycle", amount.start, amount.end, amount.values[0], sureness=0.8)
+        if amount.dimension == "MAC rate" and amount.form in ("single", "list"):
+            value = amount.values[0] if amount.form == "single" else amount.values
+            yield Found("npu.macs_per_cycle", amount.start, amount.end, value, sureness=0.8)
     if _NPU.search(near) and not _OTHER_CLOCK.search(text):
         for amount in tagged.amounts:
             if amount.dimension == "frequency" and amount.form == "single" and _RATE_AT.search(text[: amount.start]):

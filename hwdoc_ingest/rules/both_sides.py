@@ -12,7 +12,7 @@ _SIDES = ("instruction", "data")
 _CACHE_OF = {"instruction": "l1i", "data": "l1d"}
 _BOTH_CACHES = words(
     r"\b(?:instruction (?:cache )?and (?:the )?data|data (?:cache )?and (?:the )?instruction|I and D) ?-?caches?\b"
-    r"|\bcaches?\b[^.;]{0,60}\beach for (?:instructions and data|data and instructions)\b"
+    r"|\bcaches?\b[^.;]{0,60}\beach for (?:instructions? and data|data and instructions?)\b"
 )
 _EACH = re.compile(
     r"\b(\d{1,4})[- ]?(?:K(?:i?B|[- ]?bytes?)|kilobytes?) each\b"

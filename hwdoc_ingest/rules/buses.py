@@ -110,7 +110,9 @@ _DATA_WIDTH = re.compile(
 """`the main AXI bus has a data width of 128 bits`."""
 _OF_PORT = re.compile(
     rf"\b(?P<bus>{_BUS})-(?P<width>32|64|128|256|512)\b"
-    rf"|\b(?P<wide>32|64|128|256|512|1024)[- ]bit (?P<beside>{_BUS})(?:[- ]?Lite)?(?: (?:system |data )?bus\b| or )",
+    rf"|\b(?P<wide>32|64|128|256|512|1024)[- ]bit (?:wide )?"
+    rf"(?P<beside>(?:(?!address|and\b|or\b)[a-z]+ )?{_BUS})(?:[- ]?Lite)?"
+    r"(?: (?:system |data )?bus\b| or )",
     re.IGNORECASE,
 )
 """`AXI4-128 master`, `a 512-bit AXI bus`, `64-bit AXI4 or AHB-Lite`."""

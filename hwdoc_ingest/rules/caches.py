@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from hwdoc_ingest.rules import instances
 from hwdoc_ingest.rules.qualities import QUALITIES
-from hwdoc_ingest.rules.rule import NEVER, Found, QuantityRule, Tagged, clause, is_long, words
+from hwdoc_ingest.rules.rule import CONTRAST, NEVER, Found, QuantityRule, Tagged, clause, is_long, words
 from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS
 
 _SIZE = r"(?:\s*(?:size|capacity|容量|大小))?"
 _KBYTES = r"\d{1,4}[ -]?K(?:i?B|-?bytes?)"
 L1I = words(
-    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\(?\b(?:instruction|"
+    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\(?\b(?<!mini-)(?<!mini )(?<!target )(?:instruction|"
     r"instr\.?|program)[ -]*(?:L1[ -]*)?cache(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\binstruction memory system\b|\binstruction(?= and [^.;,]{{0,30}}\bdata caches\b)"
     rf"|\binstruction(?= and {_KBYTES} (?:of )?(?:L1 )?data caches?\b)"
@@ -22,7 +22,7 @@ L1I = words(
     r"|\bcache for instructions?\b(?! and)"
 )
 L1D = words(
-    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?:data|operand)[ -]*(?:L1[ -]*)?cache"
+    r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?<!mini-)(?<!mini )(?:data|operand)[ -]*(?:L1[ -]*)?cache"
     r"(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\bdata memory system\b|\bdata(?= and [^.;,]{{0,30}}\binstruction caches\b)"
     rf"|\bD[- ]?cache{_SIZE}\b|\bD\$|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
@@ -140,6 +140,8 @@ _LINE = re.compile(
     rf"|\b(\d{{1,4}}|{_SPOKEN})[- ]bytes? (?:per|in each|to a|a) (?:cache )?(?:line|block)\b",
     re.IGNORECASE,
 )
+_OF_SMALL = re.compile(r"[ -]*(?:[\w-]+ ){0,3}?mini[- ](?:data |instruction )?cache\b", re.IGNORECASE)
+"""After a number of ways that belongs to a small cache beside the main one: `2-way set associative mini-data cache`."""
 _SETS = re.compile(r"\b(\d{1,5}) sets\b", re.IGNORECASE)
 _LINE_BITS = re.compile(
     r"\b(\d{2,4})[- ]bits? (?:wide )?(?:cache )?lines?\b|\b(?:cache )?lines? (?:are|is|of|have) (\d{2,4})[- ]bits?\b",
@@ -196,6 +198,8 @@ def find(tagged: Tagged) -> Iterator[Found]:
         said_of = clause(text, *match.span()) if is_long(tagged) else text
         if re.search(r"tlb|branch|predict|btb", said_of, re.IGNORECASE) or not all(1 <= v <= 64 for v in values):
             continue
+        if _OF_SMALL.match(text, match.end()):
+            continue
         for level in _caches_at(tagged, match.start(), match.end()):
             yield _found(tagged, f"{level}.ways", match, values)
     for match in _SETS.finditer(text):
@@ -238,7 +242,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             continue
         if _CHOSEN.match(text, match.end()):
             continue
-        policy_of = _cache_at(tagged, match.start(), match.end())
+        policy_of = _cache_at(tagged, match.start(), match.end("two" if match["two"] else "one"))
         if policy_of == "cpu.l1d_cache":
             yield Found(
                 f"{policy_of}.write_policy",
@@ -380,7 +384,7 @@ def _cache_at(tagged: Tagged, start: int, end: int) -> str | None:
     if named:
         return max(named)[1]
     later = [(m.start(), level) for level, name in _BY_LEVEL for m in name.finditer(text, end)]
-    if later and min(later)[0] - end < 40:
+    if later and min(later)[0] - end < 40 and not CONTRAST.search(text, end, min(later)[0]):
         return min(later)[1]
     if _OTHER_MEMORY.search(text):
         return None

@@ -109,7 +109,7 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.clock_hz",
         "frequency",
         words(
-            r"\b(?:clock (?:speed|frequency)|(?<!bus )(?<!AHB )(?<!memory )frequency"
+            r"\b(?:clock (?:speed|frequency|rate)s?|(?<!bus )(?<!AHB )(?<!memory )frequency"
             r"|(?:internal|core|clock) frequencies)\b"
         ),
         low=1e5,
@@ -336,11 +336,11 @@ def _at_most(found: Found, hertz: float) -> Found:
 
 
 def _own_oscillators(tagged: Tagged) -> Iterator[Found]:
-    """The clock of each oscillator inside the chip; the fast one is the one that is called so."""
+    """The clock of each oscillator inside the chip; the fast one is called so, or can be tuned."""
     for amount in tagged.amounts:
-        if amount.dimension != "frequency" or amount.form not in ("single", "tolerance"):
+        if amount.dimension != "frequency" or amount.form == "list":
             continue
-        hertz = amount.values[len(amount.values) // 2]
+        hertz = amount.values[-1] if amount.form == "range" else amount.values[len(amount.values) // 2]
         said = clause(tagged.text, amount.start, amount.end)
         around = _named_before(tagged.text, amount.start) or _named_behind(tagged.text, amount.end)
         if not around and _ITS_FREQUENCY.search(tagged.text[: amount.start]):
@@ -349,10 +349,14 @@ def _own_oscillators(tagged: Tagged) -> Iterator[Found]:
         other = _AND_EXTERNAL.search(tagged.text, amount.end)
         if other:
             said = clause(tagged.text[: other.start()], amount.start, amount.end)
+        elif amount.form == "range":  # `On-chip crystal oscillator, 10 to 20 MHz` is no range of its own
+            said = tagged.text
         if not tagged.statement.is_row and around and 1e3 <= hertz <= 2e8 and not _NOT_OWN.search(said):
-            fast = hertz >= SLOW and _FAST.search(said)
+            fast = hertz >= SLOW and (_FAST.search(said) or amount.form == "range")
             field = "clock.rc_fast_hz" if fast else "clock.rc_hz"
-            yield Found(field, amount.start, amount.end, hertz, sureness=0.72)
+            plain = Found(field, amount.start, amount.end, hertz, sureness=0.72)
+            ranged = replace(plain, value=None, min=amount.values[0], max=hertz)
+            yield ranged if amount.form == "range" else plain
 
 
 def _named_before(text: str, start: int) -> bool:

@@ -30,16 +30,16 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _COUNT = (
-    r"(?:(\d{1,3})(?!\d)\s*(?:x\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"(?:(\d{1,3})(?!\d)\s*(?:[x×]\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
     r"|twelve)\b)[ -]*)"
 )
 _KIND_OF_CORE = (
     r"(?:\d+[- ]bit|RISC-V|RV(?:32|64)[A-Z]\w*|RISC|application|in-order|out-of-order|[\w-]+-class|identical"
-    r"|Arm®?|embedded|high-performance)"
+    r"|Arm®?|embedded|high-performance|host|compute|worker|management|control|lightweight|scalar|general-purpose)"
 )
 _CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
-    rf"independent\s+)*(?:core\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
+    rf"independent\s+)*(?:core(?!Mark)\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
     rf"independent processors|(?:(?:symmetric|identical)\s+)?CPUs\b|CPU cores"
     rf"|(?:{_KIND_OF_CORE}\s+){{1,4}}(?:cores|CPUs|processors)\b"
     rf"|(?:[A-Z][\w-]{{2,14}} ){{1,2}}(?:CPU|processor) cores\b)(?P<name>(?:Cortex[- ]?[AMRX]\d+|RISC-V|"
@@ -106,7 +106,9 @@ _NUMBERS_SOMETHING = re.compile(
     re.IGNORECASE,
 )
 """What stands before the number of a section or a figure, which counts no cores: `Figure 3 Cortex-A53 platform`."""
-_TELLS_CPU = re.compile(r"processor|CPU|microcontroller|cog|RISC|\bRV(?:32|64)[A-Z]|\d-bit [^,;]*cores", re.IGNORECASE)
+_TELLS_CPU = re.compile(
+    r"processor|CPU|microcontroller|cog|RISC|\bRV(?:32|64)[A-Z]|\d-bit [^,;]*cores|\bclusters?\b", re.IGNORECASE
+)
 _SEVERAL = re.compile(r"\bclusters?\b|multi-?core|\bSMP\b", re.IGNORECASE)
 _PART_OF_CHIP = re.compile(r"\bpower domain|clusters?\. big", re.IGNORECASE)
 
@@ -193,7 +195,7 @@ def _unnamed(tagged: Tagged, match: re.Match[str]) -> Iterator[Found]:
     number = float(match[1] or NUMBER_WORDS[match[2].lower()])
     named = match["name"] or _named_after(text, match.end())
     alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
-    if not 1 <= number <= 256 or (alone and not named) or not (named or _TELLS_CPU.search(text)):
+    if not 1 <= number <= 1024 or (alone and not named) or not (named or _TELLS_CPU.search(f"{text} {tagged.parent}")):
         return
     named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
     of_each = re.search(r"\beach\b", text[: match.start()], re.IGNORECASE)

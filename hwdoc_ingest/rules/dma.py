@@ -85,6 +85,19 @@ RULES: tuple[QuantityRule, ...] = (
         sureness=0.85,
     ),
     QuantityRule(
+        "dma.channels",
+        "count",
+        words(r"\bnumber of (?:DMA |logical |independent )*channels\b"),
+        context=_DMA,
+        low=1,
+        high=128,
+        gap_words=4,
+        before=False,
+        instance=instances.controller,
+        forbids=_OTHER,
+        sureness=0.78,
+    ),
+    QuantityRule(
         "dma.concurrent_channels",
         "count",
         words(

@@ -9,7 +9,7 @@ from hwdoc_ingest.rules.rule import Tagged, clause
 CORE = re.compile(
     r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\bA\d{2} (?:big|little) cores?\b|"
     r"\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
-    r"\bC9\d\d\w*|\b(?:E|S|U|P)\d\d\b"
+    r"\b[CER]9\d\d[A-Z]*\b|\b(?:E|S|U|P)\d\d\b"
     r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b|\bA\d{2}(?=\s*:| cores?\b| complex)"
     r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+(?:-\w+)?|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
@@ -143,7 +143,7 @@ def from_path(tagged: Tagged, pattern: re.Pattern[str]) -> str | None:
 
 CORE_LABEL = re.compile(
     r"^\W*((?!NPU|GPU|DSP|neural|graphics|video)(?:[A-Za-z][\w -]{0,30}?)??"
-    r"\b(?:core|CPU|processor|MCU|microcontroller))\s*[:：]",
+    r"\b(?:core|CPU|processor|MCU|microcontroller))(?:\s*[:：]|\s+[-–—]\s)",
     re.IGNORECASE,
 )
 """How an item of a list begins that tells of one core: `Management core: RV32IMAC, 300 MHz`."""
@@ -153,12 +153,19 @@ RISC_V = re.compile(r"\bRISC-V(?= (?:(?:co)?processor|core|CPU|MCU|subsystem|up 
 """A core that is told from others by its instruction set alone: `RISC-V core up to 700 MHz`."""
 
 
+_POWER = re.compile(r"\b(?:power|clock|memory|voltage|security|interrupt)\b", re.IGNORECASE)
+SUBSYSTEM = re.compile(r"^\W*((?:[A-Za-z][\w-]+ ){1,3}(?:sub-?system|domain|island))\W*$", re.IGNORECASE)
+"""The item or heading right above that tells two cores of one kind apart: `Sense compute subsystem:`."""
+
+
 def clocked_core(tagged: Tagged, start: int, end: int) -> str | None:
     """A core together with the variant, supply or temperature that its clock is given for."""
     label = None if tagged.statement.is_row else CORE_LABEL.match(tagged.text)
     named = label[1].strip() if label and label.end() <= start else ""
     plain = RISC_V.search(tagged.text[:start])
+    within = SUBSYSTEM.match(tagged.parent)
     parts = [
+        within[1] if within and not _POWER.search(within[1]) else "",
         named,
         core(tagged, start, end) or (plain.group() if plain else ""),
         beside(tagged, start, end) or "",
@@ -355,11 +362,20 @@ _RAIL = (
 )
 
 
+ROW_OF_RAIL = re.compile(
+    r"\W*(?P<rail>core|I/?O|internal(?: logic)?|external|logic|digital|analog)(?: (?:power|DC))*"
+    r"[ -](?:supply|voltage)s?(?: voltage)?(?: \(V\w+\))?(?:, V\w+)?\s*\|",
+    re.IGNORECASE,
+)
+"""How a row begins that gives one rail: `Core power supply | 2.5 V`."""
+
+
 def rail(tagged: Tagged, start: int, end: int) -> str | None:
     """The supply that a voltage is of: the row's label, the condition beside it, or the word right beside it."""
     told = label_of_row(tagged, start, end)
     if told or tagged.statement.is_row:
-        return told
+        of_row = None if told else ROW_OF_RAIL.match(tagged.text)
+        return of_row["rail"] if of_row else told
     after = re.match(rf"[-\s]*{_RAIL}\b", tagged.text[end:], re.IGNORECASE)
     before = re.search(
         rf"\b{_RAIL}(?: (?:power|supply|voltage))*\s*(?:[:=]|is|of)?\s*$", tagged.text[:start], re.IGNORECASE

@@ -45,6 +45,14 @@ _CHIP_RUNS = re.compile(
     re.IGNORECASE,
 )
 """`They operate at a frequency of up to`: what is spoken of is the chip."""
+_RUNNING = re.compile(r"^\W*(?:operating|running|clocked) (?:at|with|from) (?:up to |an? )?$", re.IGNORECASE)
+_THE_CHIP = re.compile(
+    r"(?: (?:clock|core|CPU)(?: (?:speed|frequency|rate))?)?, (?:the|this) "
+    r"(?:(?-i:[A-Z])[\w/-]*\d[\w/-]*|device|chip|MCU|SoC|processor|microprocessor|microcontroller|CPU)\b"
+    r"(?! bus| interface)",
+    re.IGNORECASE,
+)
+"""`Operating at 80 MHz, the X1200 delivers`: around a clock, whose it is."""
 _GPU = words(r"\bGPU\b|graphics|Mali|PowerVR|Adreno")
 _NPU = words(r"\bNPU\b|\bKPU\b|\bBPU\b|\bTPU\b|\bneural")
 _NO_CORE = words(
@@ -115,6 +123,8 @@ def _of_the_chip(tagged: Tagged) -> Iterator[Found]:
                 yield Found("cpu.clock_hz", amount.start, amount.end, max=most, sureness=0.75)
         elif amount.form == "single" and _DOES_AT.search(before):
             yield Found("cpu.clock_hz", amount.start, amount.end, max=most, sureness=0.75)
+        elif amount.form == "single" and _RUNNING.match(before) and _THE_CHIP.match(text, amount.end):
+            yield _clock(tagged, "cpu.clock_hz", amount, 0.75)
         elif amount.form == "single" and _CHIP_RUNS.match(before) and _ABOUT_CHIP.search(tagged.path_text):
             yield _clock(tagged, "cpu.clock_hz", amount, 0.72)
 

@@ -98,6 +98,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1 << 26,
         not_beside=words(
             r"\0[\s-]*(?:of\s+)(?:B?ROM|flash|OTP|EEPROM|SRAM|RAM|cache)\b|\b(?:granularity|steps|units|banks) of \0"
+            r"|\d ?[x×] ?\0"
         ),
         instance=instances.memory,
         gap_words=6,
@@ -146,7 +147,7 @@ RULES: tuple[QuantityRule, ...] = (
             r"|mapped|(?<!\d )sector|page\b"
             r"|block|erase|flash caches?|caches? (?:of|for|lines?|hits?|miss)|SiP|in-package|protect|bank of|each"
         ),
-        forbids_path=words(r"external|controller|interface|N(?:OR|AND)|\bQ?SPI\b|register|\bdata flash"),
+        forbids_path=words(r"external|\bcontroller|interface|N(?:OR|AND)|\bQ?SPI\b|register|\bdata flash"),
         not_beside=words(OF_ANOTHER.pattern + r"|\0[\s-]*(?:of\s+)?(?:data|auxiliary|supervisory)[- ]flash"),
         sureness=0.8,
     ),
@@ -180,6 +181,7 @@ RULES: tuple[QuantityRule, ...] = (
         low=1 << 18,
         high=1 << 30,
         gap_words=2,
+        lists=True,
         sureness=0.75,
         forbids=words(r"up to|mapped|external"),
     ),

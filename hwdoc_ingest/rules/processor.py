@@ -27,7 +27,7 @@ RULES: tuple[QuantityRule, ...] = (
         forbids=words(
             r"(?:floating|FPU)[^,;]*pipelin|pipelin[^,;]*(?:floating|FPU)|multiplier|each stage|synchroni[sz]er"
         ),
-        not_beside=words(r"\0-?\s?stages? (?:floating|FP\b)"),
+        not_beside=words(r"\0-?\s?stages? (?:floating|FP\b|memory|load|vector|NEON|SIMD|media)"),
         instance=instances.core,
     ),
     QuantityRule(
@@ -145,14 +145,17 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "cpu.registers",
         "count",
-        words(r"\b(?:32|64|16|8)-bit (?:general[- ]purpose )?(?:working )?registers\b"),
+        words(
+            r"\b(?:32|64|16|8)-bit (?:general[- ]purpose )?(?:working )?registers\b"
+            r"|\bgeneral[- ]purpose (?:working )?registers\b"
+        ),
         low=4,
         high=512,
         gap_words=0,
         after=False,
         sureness=0.75,
         instance=instances.core,
-        not_beside=words(r"\beach (?:contain|hold|ha|comprise)\w* \0"),
+        not_beside=words(r"\beach (?:contain|hold|ha|comprise)\w* \0|\d ?[x×] ?\0"),
         forbids=words(r"global|local|control|status|floating|special"),
     ),
     QuantityRule(

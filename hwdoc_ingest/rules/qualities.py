@@ -13,6 +13,7 @@ _QUALITY = (
     r"|ultra[- ]?low[- ](?:leakage|power)"
     r"|high[- ]speed|ultra|zero[- ]wait(?:[- ]state)?|(?:parity|ECC|SECDED)(?:[- ]protected)?|protected|contiguous"
     r"|in-system|in-application|self-programmable"
+    r"|\w+[- ](?:layer|level)(?:[- ]metal)?|(?:single|double|triple)[- ](?:poly|metal)"
     r"|additional|total|static|fast|main|user|fixed"
     r"|(?:individually |freely )?programmable|configurable|maskable|independent|general[- ]purpose|multiplexed"
     r"|synchronous|bidirectional|linear|flat|flexible|fully|typical|maximum|max|up to|\d+-bit|\w+-entry"

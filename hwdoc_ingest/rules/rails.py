@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from hwdoc_ingest.rules.instances import ROW_OF_RAIL
 from hwdoc_ingest.rules.rule import Found, Tagged
 
 _RAIL = re.compile(
@@ -14,7 +16,8 @@ _RAIL = re.compile(
     re.IGNORECASE,
 )
 _NO_RAIL = re.compile(
-    r"toleran|compatib|\binputs?\b|\boutputs?\b|threshold|level|absolute|maximum rating", re.IGNORECASE
+    r"toleran|compatib|\binputs?\b|\boutputs?\b|threshold|level|absolute|maximum rating|\breference\b|\bADC\b|\bDAC\b",
+    re.IGNORECASE,
 )
 _PAGES = re.compile(
     r"\bpages?(?: sizes?)?(?: \w+){0,2}?(?: of|:| are| from)? (?P<list>\d{1,3} ?[KMG]i?(?:B|bytes?)"
@@ -22,6 +25,20 @@ _PAGES = re.compile(
     re.IGNORECASE,
 )
 _MMU = re.compile(r"\bMMU\b|\bTLBs?\b|translation|virtual|memory[- ]management", re.IGNORECASE)
+
+
+def _io_row(tagged: Tagged) -> Iterator[Found]:
+    """The supply of the pins in a row of its own: `I/O power supply | 3.3 V`; what pins stand is another matter."""
+    row = ROW_OF_RAIL.match(tagged.text) if tagged.statement.is_row else None
+    bounded = any(cell.bound not in (None, "value") for cell in tagged.statement.cells)
+    volts = [each for each in tagged.amounts if each.dimension == "voltage"]
+    if row is None or not row["rail"].upper().startswith("I") or row["rail"].lower().startswith("internal") or bounded:
+        return
+    if len(volts) != 1 or volts[0].form == "list" or _NO_RAIL.search(f"{tagged.text} {tagged.path_text}"):
+        return
+    low, *_, high = (float(f"{value:.12g}") for value in (volts[0].values[0], *volts[0].values))
+    said: dict[str, Any] = {"value": low} if volts[0].form == "single" else {"min": low, "max": high}
+    yield Found("power.supply_v", volts[0].start, volts[0].end, instance=row["rail"], sureness=0.72, **said)
 
 
 def find(tagged: Tagged) -> Iterator[Found]:
@@ -33,6 +50,7 @@ def find(tagged: Tagged) -> Iterator[Found]:
             volts = float(match["volts"])
             if 0.4 <= volts <= 5.5:
                 yield Found("power.supply_v", match.start(), match.end(), volts, instance=rail, sureness=0.7)
+    yield from _io_row(tagged)
     pages = _PAGES.search(text)
     if pages and _MMU.search(f"{text} {tagged.path_text}"):
         sizes = tuple(re.findall(r"\d{1,3} ?[KMG]i?(?:B|bytes?)", pages["list"], re.IGNORECASE))

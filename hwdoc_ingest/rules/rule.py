@@ -97,6 +97,8 @@ REGISTER_PAGES = re.compile(
     r"register (?:descriptions?|summary|map|definitions?|list|interface)\b|寄存器(?:描述|列表|说明)", re.IGNORECASE
 )
 NEVER = re.compile(r"(?!)")
+CONTRAST = re.compile(r"\b(?:while|whereas|where\s?as)\b", re.IGNORECASE)
+"""Between two clauses that each tell of a thing of its own: `the one has 2 KB, while the other has 1 KB`."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ RULES: tuple[QuantityRule, ...] = (
         "temperature",
         words(
             rf"\bambient(?: operating)? {_TEMPERATURE}(?: under bias)?(?: range)?\b|"
-            rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|\bambient(?=\W*$|[,;)])|工作温度|环境温度"
+            rf"\boperating (?:ambient )?{_TEMPERATURE}(?: range)?\b|\bTA\b|\bambient(?=\W*$|[,;)])"
+            rf"|^{_TEMPERATURE} range\b|工作温度|环境温度"
         ),
         ranged=True,
         low=-100,
@@ -97,7 +98,7 @@ RULES: tuple[QuantityRule, ...] = (
         words(
             r"\b(?:core |power |DC )*supply voltage\b|\bvoltage (?:for|applied)\b[\w ]*|"
             r"\bpower supply(?: pins?| voltage)?\b|\bVDD\w*\b|\bVCC\w*\b|\banalog power\b|"
-            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\bcore voltage\b"
+            r"\bdigital(?: logic)? power\b|\bIO power\b|\bvolts DC\b|\bcore voltages?\b"
             r"|\boperating voltages?(?: range)?\b|\boperating range(?= of)"
             r"|\b(?:application |single |main |wide )?suppl(?:y|ies)\b(?! current| ripple| pins?)"
             r"|\b(?:powered|operat\w+|runs?|works?) (?:from|off|by)(?: an?)?(?: single)?\b"
@@ -169,7 +170,10 @@ RULES: tuple[QuantityRule, ...] = (
         gap_words=8,
         instance=instances.label_of_row,
         sureness=0.85,
-        forbids=words(r"\btyp(?:ical(?:ly)?)?\b|\baverage\b|standby|\bidle\b|sleep|power[- ]down|\bper\b"),
+        forbids=words(
+            r"\btyp(?:ical(?:ly)?)?\b|\baverage\b|\b(?:approximately|about|around|roughly) \d|standby|\bidle\b|sleep"
+            r"|power[- ]down|\bper\b"
+        ),
     ),
     QuantityRule(
         "power.typ_w",
@@ -229,6 +233,7 @@ _NO_SUPPLY = words(
 _TELLS_POWER = words(r"\bpower\b|\bconsum|\bdissipat|\bTDP\b|\bdraws?\b")
 _NO_POWER = words(r"standby|idle|sleep|audio|RF\b|dBm|speaker|per\b|transmit|output power|LED|charg")
 _IS_TYPICAL = words(r"^\s*\(?(?:on average|typical(?:ly)?|typ\b|average)")
+_ROUGHLY = words(r"\b(?:approximately|about|around|roughly)\s*$")
 _IS_MOST = words(r"^\s*\(?(?:at most|max(?:imum)?\b|at the most|worst[- ]case|peak)")
 
 
@@ -239,7 +244,7 @@ def _power(tagged: Tagged) -> Iterator[Found]:
     for amount in tagged.amounts:
         after = tagged.text[amount.end :]
         if amount.dimension == "power" and amount.form == "single" and 1e-3 <= amount.values[0] <= 2000:
-            if _IS_TYPICAL.match(after):
+            if _IS_TYPICAL.match(after) or _ROUGHLY.search(tagged.text[: amount.start]):
                 yield Found("power.typ_w", amount.start, amount.end, amount.values[0], sureness=0.78)
             elif _IS_MOST.match(after):
                 yield Found("power.max_w", amount.start, amount.end, max=amount.values[0], sureness=0.8)

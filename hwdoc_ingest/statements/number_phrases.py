@@ -31,7 +31,7 @@ SPOKEN_UNITS = {
     "kbits": "Kbit", "kbit": "Kbit", "mbits": "Mbit", "mbit": "Mbit", "mbytes/s": "MB/s", "gbytes/s": "GB/s",
     "milliwatts": "mW", "milliamps": "mA", "microamps": "uA", "megahertz": "MHz", "gigahertz": "GHz",
     "volts": "V", "volt": "V", "watts": "W", "watt": "W", "tops": "TOPS", "gops": "GOPS", "mflops": "MFLOPS",
-    "gflops": "GFLOPS", "gflop": "GFLOPS",
+    "gflops": "GFLOPS", "gflop": "GFLOPS", "mflop/s": "MFLOPS", "gflop/s": "GFLOPS", "tflop/s": "TFLOPS",
     "gigaflops": "GFLOPS", "megaflops": "MFLOPS", "teraflops": "TFLOPS",
     "gigaflop": "GFLOPS", "megaflop": "MFLOPS", "teraflop": "TFLOPS", "tflops": "TFLOPS",
     "mhz": "MHz", "ghz": "GHz", "khz": "kHz", "mt/s": "MT/s",
@@ -66,7 +66,7 @@ _BEGIN = r"(?:(?<![\w.])|(?<=[a-z])(?=\d+\s?[KMG]i?B)|(?<=[\u4e00-\u9fff]))"
 _WORD_UNIT = r"(?:[ -](?P<word_unit>(?i:bytes?|bits?|(?:system )?(?:clock )?cycles?|clocks))\b)?"
 TOKEN = re.compile(rf"(?P<number>{_SIGN}?{_BEGIN}{_NUMBER}){_UNIT}?|(?P<word>{_WORD}|{_CHINESE}){_WORD_UNIT}")
 _NOT_BYTES = re.compile(
-    r"\s*-?(?:words?|[x×]\s*\d|entries|gates?|LUTs?|lines?|instructions?|pixels?|samples?|cycles?|times|baud|bps|ohms?|Ω"
+    r"\s*-?(?:words?|[x×]\s*\d|entries|gates?|LUTs?|lines?|instructions|pixels?|samples?|cycles?|times|baud|bps|ohms?|Ω"
     r"|resistors?|transistors?|points?|steps?|cells?|flip)",
     re.IGNORECASE,
 )
@@ -92,6 +92,10 @@ _VARIANT = re.compile(r"^\s*\((?=[^()]*\d)(?=[^()]*[A-Za-z])[^()]{1,20}\)")
 """A part's number or a speed in parentheses after a value."""
 _ACCURACY = re.compile(r"oscillat|\bRC\b|\bclock|crystal|\btrim|\baccura", re.IGNORECASE)
 """Between a frequency and a percentage: how true a clock is, which is no range that it runs in."""
+_DEFINED = re.compile(
+    r"\b1 ?[KMG]i?B ?(?:=|is|equals|为) ?[\d,]+ ?(?:bytes|[KMG]?i?B|[兆千]?字节)(?!\w)", re.IGNORECASE
+)
+"""What a unit is, which is no size: `1 KB = 1024 bytes`."""
 _TOLERANCE = re.compile(r"^\s*(?:±|\+/?-|\+\s?/\s?-)?\s*$")
 
 
@@ -165,7 +169,10 @@ def _with_limits(text: str, nominal: Amount, limits: Amount) -> Amount | None:
 
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
+    defined = [match.span() for match in _DEFINED.finditer(text)]
     for match in TOKEN.finditer(text):
+        if any(start <= match.start() < end for start, end in defined):
+            continue
         if _LABEL.search(text[max(0, match.start() - 12) : match.start()]):
             continue
         word = match["word"]
