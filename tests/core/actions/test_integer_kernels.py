@@ -27,6 +27,7 @@ NODES: dict[str, tuple[str, str]] = {
     "Mul": ("Mul (c, r)", MAP),
     "AveragePool": ("AveragePool <kernel_shape = [2,2], strides = [2,2]> (c)", "float[1,4,3,3]"),
     "GlobalAveragePool": ("GlobalAveragePool (c)", "float[1,4,1,1]"),
+    "ReduceMean": ("ReduceMean (c, planes)", "float[1,4,1,1]"),
     "MaxPool": ("MaxPool <kernel_shape = [2,2], strides = [2,2]> (c)", "float[1,4,3,3]"),
     "GlobalMaxPool": ("GlobalMaxPool (c)", "float[1,4,1,1]"),
     "Reshape": ("Reshape (c, shape)", "float[2,72]"),
@@ -47,7 +48,7 @@ NODES: dict[str, tuple[str, str]] = {
 }
 CONSTANTS = """<int64[2] shape = {2, 72}, int64[1] first = {0}, int64[1] one = {1}, int64[1] three = {3},
     int64[1] axis = {1}, int64[8] pads = {0,0,1,1,0,0,1,1}, int64[3] picks = {3, 0, 2}, float low = {-0.5},
-    float high = {0.5}>"""
+    float high = {0.5}, int64[2] planes = {2, 3}>"""
 
 
 def model_with(op_type: str, written: str = "") -> ir.Model:
