@@ -10,6 +10,7 @@ from typing import Literal
 from hwdoc_ingest.binding.attach import NUMBERED, Attached, attach
 from hwdoc_ingest.binding.fallback import read_left_over
 from hwdoc_ingest.binding.row_values import (
+    as_labelled,
     as_sentence,
     by_columns,
     in_full,
@@ -100,7 +101,7 @@ def bind(
         told = {each.field for each in found}
         found += [each for each in by_columns(tagged, quantities) if each.field not in told]
     if not found and all(cell.bound == "value" for cell in bounded):
-        said = as_sentence(tagged) or tagged if tagged.statement.is_row else tagged
+        said = (as_sentence(tagged) if tagged.statement.is_row else as_labelled(tagged)) or tagged
         found += by_columns(tagged, quantities) if tagged.statement.is_row else ()
         found += [
             each
@@ -109,7 +110,7 @@ def bind(
             if not (attached.rule.ranged and isinstance(each.value, float))
         ]
     for finder in finders:
-        found += finder((as_sentence(tagged) if part else None) or tagged)
+        found += finder((as_sentence(tagged) if part else as_labelled(tagged)) or tagged)
     found += read_left_over(tagged, found)
     found = with_owners(tagged, found)
     if part and not CACHE.search(part):

@@ -119,6 +119,20 @@ def _sized(tagged: Tagged) -> Tagged | None:
     return Tagged(replace(tagged.statement, text=text, path=(*tagged.statement.path, label)), tagged.spans)
 
 
+_DASH = re.compile(r"(?P<name>\W*[A-Z][\w/()-]*(?: [\w/&()-]+){0,4}?)(?P<dash> (?:[–—-]|--) )(?=\S)")
+"""How a line begins whose name and value stand apart by a dash: `System memory – 4 GB`."""
+
+
+def as_labelled(tagged: Tagged) -> Tagged | None:
+    """The line `Name – value` as `Name : value`, letter for letter as long; None where it is not such a line."""
+    found = None if tagged.statement.is_row else _DASH.match(tagged.text)
+    if not found or find_amounts(found["name"]) or not re.search(r"[A-Za-z)]$", found["name"]):
+        return None
+    start, end = found.span("dash")
+    text = f"{tagged.text[:start]}{':'.center(end - start)}{tagged.text[end:]}"
+    return Tagged(replace(tagged.statement, text=text), tagged.spans)
+
+
 def by_columns(tagged: Tagged, rules: Sequence[QuantityRule]) -> Iterator[Found]:
     """Values whose parameter stands over them: `Package | ΘJA (°C/W)`, `Range | Ambient temperature | VDD`."""
     cells = tagged.statement.cells

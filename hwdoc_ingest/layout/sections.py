@@ -87,7 +87,11 @@ def heading_level(line: Line, body_size: float) -> int | None:
         digits_after = re.match(r"[A-Z\u4e00-\u9fff]", text[numbered.end() :])
         if digits_after and (line.size > 1.05 * body_size or "." in number or text.lower().startswith("chapter")):
             return 1 + number.count(".")
-    if line.size > 1.2 * body_size and len(line.words) <= 10 and re.search(r"[A-Za-z]{3}|[\u4e00-\u9fff]{2}", text):
+    if (
+        line.size > 1.2 * body_size
+        and len(line.words) <= 10
+        and re.search(r"[A-Za-z]{3}|[A-Z]{2}[\w/-]*\d\d|[\u4e00-\u9fff]{2}", text)
+    ):
         return 2
     capitals = re.sub(r"[^A-Za-z]", "", text)
     written_in_latin = not re.search(r"[\u4e00-\u9fff]", text)

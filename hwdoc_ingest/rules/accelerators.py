@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from hwdoc_ingest.rules import instances
-from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, words
+from hwdoc_ingest.rules.rule import Found, QuantityRule, Tagged, clause, words
 from hwdoc_ingest.statements.number_phrases import NUMBER_WORDS, Amount, find_amounts
 
 _NPU = words(
@@ -31,6 +32,7 @@ RULES: tuple[QuantityRule, ...] = (
         high=1000,
         scale=_TERA,
         gap_words=5,
+        instance=lambda tagged, start, end: share(tagged.text, start, end),
         sureness=0.92,
         forbids=words(r"\bGPU\b|FLOPS"),
         not_beside=words(r"\0 ?(?:/ ?W\b|per watt\b)|\b(?:more than|over) \0"),
@@ -242,9 +244,11 @@ def find(tagged: Tagged) -> Iterator[Found]:
         model = _GPU_MODEL.search(text)
         if model:
             yield Found("gpu.model", model.start(), model.end(), model.group(), sureness=0.85)
-            many = re.search(r"\b(\d)-Core|\bM[PC](\d)\b", model.group())
+            many = re.search(r"\b(\d)-Core|\bM[PC](\d{1,2})\b", model.group())
+            many = many or re.match(r"() ?\((\d{1,2})[ -]cores?\)", text[model.end() :])
             if many:
-                yield Found("gpu.cores", model.start(), model.end(), float(many[1] or many[2]), sureness=0.7)
+                cores = float(many[1] or many[2])
+                yield Found("gpu.cores", model.start(), model.end(), cores, sureness=0.7)
     if _GPU.search(tagged.parent) and re.search(r"GFLOPS?\b", text, re.IGNORECASE):
         for amount in tagged.amounts:
             if amount.dimension == "operation rate" and amount.form == "single" and 1e8 <= amount.values[0] <= 1e15:
@@ -282,9 +286,23 @@ def _tops(text: str, amount: Amount) -> Iterator[Found]:
         return
     value = float(f"{value:.12g}")
     most = bool(_MOST_TOPS.search(before))
-    yield Found(
-        "npu.tops", amount.start, amount.end, None if most else value, max=value if most else None, sureness=0.75
-    )
+    value_or_none, highest = (None, value) if most else (value, None)
+    of = share(text, amount.start, amount.end)
+    yield Found("npu.tops", amount.start, amount.end, value_or_none, max=highest, instance=of, sureness=0.75)
+
+
+def share(text: str, start: int, end: int) -> str | None:
+    """Whether a rate is that of each of several units or of all of them, where the sentence says so."""
+    each, whole = [*_EACH_UNIT.finditer(text)], _ALL_UNITS.search(clause(text, start, end))
+    if each and not whole:
+        return each[-1].group()
+    return whole.group() if whole and not each else None
+
+
+_EACH_UNIT = re.compile(
+    r"\b(?:each|per|every) (?:NPU|TPU|BPU|DLA|AI core|engine|core|accelerator|unit)\b", re.IGNORECASE
+)
+_ALL_UNITS = re.compile(r"\b(?:combined|altogether|in total|in all|aggregate)\b", re.IGNORECASE)
 
 
 _SPOKEN = "|".join(word for word in NUMBER_WORDS if word.isascii())
@@ -398,6 +416,12 @@ def _frameworks(text: str) -> Iterator[Found]:
     if not match:
         return
     listed = re.split(r"\b(?:can|etc|are|is)\b|[.;。]", match[1])[0]
-    names = tuple(n.strip() for n in re.split(r"[,/、]|\band\b", listed) if 1 < len(n.strip()) < 24)
+    pieces = [each for each in re.split(r"[,/、，]|\band\b", listed) if 1 < len(each.strip()) < 24]
+    names = tuple(each.strip() for each in takewhile(_NAME.fullmatch, pieces))
     if len(names) > 1:
-        yield Found("npu.frameworks", match.start(1), match.start(1) + len(listed.rstrip(" ,")), names, sureness=0.85)
+        end = match.start(1) + listed.find(names[-1]) + len(names[-1])
+        yield Found("npu.frameworks", match.start(1), end, names, sureness=0.85)
+
+
+_NAME = re.compile(r"\s*(?!supports?\b)[A-Za-z][\w.+-]*(?: [\w.+()-]+){0,2}\s*", re.IGNORECASE | re.ASCII)
+"""The name of a framework: what goes on after the list is no name."""

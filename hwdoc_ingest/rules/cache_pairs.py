@@ -53,9 +53,10 @@ _SIDES = re.compile(
 _KINDS = re.compile(
     r"\b(\d{1,4}) ?(?:K(?:i?B|[ -]?bytes?)?)? ?\+ ?(\d{1,4}) ?K(?:i?B|[ -]?bytes?) (?:of )?(?:L1 )?"
     r"(?P<first>instruction) (?:and|/|\+) (?P<second>data) (?:L1[ -]?)?caches?\b|"
-    r"\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<one>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?\s*(?:[+/,&]|and)\s*"
+    r"\b(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<one>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?"
+    r"\s*(?:[+/,&]|and)\s*(?:an? )?"
     r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \(?(?P<two>instruction|data|I|D)\b\)?(?: \([^()]{1,40}\))?,? "
-    r"(?:L1[ -]?)?caches?\b|\bcaches?\b[^.;|]{0,12}[:|(]\s*"
+    r"(?:(?:L1|level[- ]?1|first[- ]level)[ -]?)?caches?\b|\bcaches?\b[^.;|]{0,12}[:|(]\s*"
     r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?P<three>instruction|data|I|D)\)\s*(?:[+/,&]|and)\s*"
     r"(\d{1,4}) ?K(?:i?B|[ -]?bytes?)? \((?P<four>instruction|data|I|D)\)",
     re.IGNORECASE,

@@ -19,19 +19,20 @@ L1I = words(
     rf"|\binstruction(?= and {_KBYTES} (?:of )?(?:L1 )?data caches?\b)"
     rf"|\bI[- ]?cache{_SIZE}\b|\bI\$|\bL1[ -]?[IP]\b(?:[ -]?cache)?|\binstruction caches of\b"
     r"|指令\s*(?:高速)?(?:缓存|cache)"
-    r"|\bcache for instructions?\b(?! and)"
+    r"|\bcache for instructions?\b(?! and (?:for )?data)"
 )
 L1D = words(
     r"(?:L1|level[ -]?1|first[ -]level|一级)?\s*\b(?<!mini-)(?<!mini )(?:data|operand)[ -]*(?:L1[ -]*)?cache"
     r"(?!\s*(?:line|block|controller))"
     rf"{_SIZE}|\bdata memory system\b|\bdata(?= and [^.;,]{{0,30}}\binstruction caches\b)"
     rf"|\bD[- ]?cache{_SIZE}\b|\bD\$|\bL1[ -]?D\b(?:[ -]?cache)?|数据\s*(?:高速)?(?:缓存|cache)"
-    r"|\bcache for data\b(?! and)"
+    r"|\bcache for data\b(?! and (?:for )?instructions?)"
 )
 L2 = words(
     r"\b(?:unified\s+)?(?:L2|level[ -]?2|second[ -]level)\b[\s-]*"
     r"(?:(?:unified|shared|mapped|backside|private|dedicated|inclusive)\s+"
     r"|S?RAM/)*caches?\b(?!\s*controller)|\bL2(?= (?:associativity|line size|size)\b)|\bL2\$"
+    r"|\bL2 memory (?:sub-?)?system(?: size)?\b"
     r"|二级缓存|L2\s*缓存"
 )
 L3 = words(

@@ -19,12 +19,13 @@ _INTERFACE = words(
     r"|MMC|C)\b"
     r"|JTAG|PCM|CSI|ethernet|reference clock"
 )
-_CPU = r"(?:CPU|core|cores|processor|microprocessor|MCU|system|处理器|主频)"
-_FREQUENCY = r"(?:clock|frequency|frequencies|clock (?:rate|speed|frequency)|主频|频率)"
+_CPU = r"(?:CPU|SoC|core|cores|processor|microprocessor|MCU|system|处理器|主频)"
+_FREQUENCY = r"(?:clock|frequency|frequencies|clock ?(?:rate|speed|frequency)|主频|频率)"
 
 _NOT_CORE = words(
     _OTHER.pattern
-    + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS\b|GPU|NPU|shader|graphics|accelerator|latency|window"
+    + r"|SRAM: |divid|oscillator|crystal|capacitance|\bMIPS\b(?![ -](?:cores?|CPU|processor|based|ISA|architecture)\b)"
+    + r"|GPU|\bIGP\b|\bMali\b|Adreno|PowerVR|NPU|shader|graphics|accelerator|latency|window"
     r"|image sensor|camera|\bDVP\b"
     r"|\binterface\b|\bA[XHP]B\d?\b|\binterconnect\b"
     r"|\bbus (?:matrix|fabric|clock|at|of|frequency|speed)\b"
@@ -62,8 +63,8 @@ RULES: tuple[QuantityRule, ...] = (
         "gpu.clock_hz",
         "frequency",
         words(
-            r"\bGPU\b\s*(?:clock|frequency)?|\bgraphics (?:processing unit|processor|engine|core)\b"
-            r"|\bMali-\w+(?: M[PC]\d)?"
+            r"\b(?:GPU|IGP)\b\s*(?:clock|frequency)?|\bgraphics (?:processing unit|processor|engine|core)\b"
+            r"|\bMali[- ]\w+(?: M[PC]\d{1,2})?"
         ),
         low=1e6,
         high=5e9,
@@ -109,7 +110,7 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.clock_hz",
         "frequency",
         words(
-            r"\b(?:clock (?:speed|frequency|rate)s?|(?<!bus )(?<!AHB )(?<!memory )frequency"
+            r"\b(?:clock ?(?:speed|frequency|rate)s?|(?<!bus )(?<!AHB )(?<!memory )frequency"
             r"|(?:internal|core|clock) frequencies)\b"
         ),
         low=1e5,

@@ -30,13 +30,18 @@ RULES: tuple[QuantityRule, ...] = (
 )
 
 _COUNT = (
-    r"(?:(\d{1,3})(?!\d)\s*(?:[x×]\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|twelve)\b)[ -]*)"
+    r"(?:(\d{1,3})(?!\d)\s*(?:[x×]\s*)?|((?:single|dual|triple|quad|hexa|octa|one|two|three|four|five|six|seven|eight|nine"
+    r"|ten|twelve)(?:\b|(?=core)))[ -]*)"
 )
 _KIND_OF_CORE = (
     r"(?:\d+[- ]bit|RISC-V|RV(?:32|64)[A-Z]\w*|RISC|application|in-order|out-of-order|[\w-]+-class|identical"
     r"|Arm®?|embedded|high-performance|host|compute|worker|management|control|lightweight|scalar|general-purpose)"
 )
+_ADJECTIVE = (
+    r"(?!(?:of|and|or|with|the|for|in|per|at|to|from|by|on|as|is|are|has|have|bits?|ways?|times|other|ports?|channels?"
+    r"|levels?|stages?|cores?|lanes?|timers?|versions?|clusters?)\b)[a-z][a-z-]+"
+)
+"""A word between a spoken number and what it counts: `two high-end custom Cortex-A75`."""
 _CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:\(\d+\)\s*)?(?:low-power\s+)?(?:identical,?\s+|"
     rf"independent\s+)*(?:core(?!Mark)\s*(?:ARM\s*)?(?:processor\s*)?|cores?\b[^.;|]{{0,4}}|"
@@ -48,17 +53,17 @@ _CORES = re.compile(
 )
 _NAMED_CORES = re.compile(
     rf"\b{_COUNT}-?\s*(?:core\s+)?(?:(?:big|little|symmetric|identical|low-power|high-performance|independent"
-    rf"|\d+-bit)\s+)*(?:arm®?\s+)?"
-    r"(?P<name>Cortex®?[- ]?[AMRX]\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
+    rf"|\d+-bit|(?<=[a-z]\s)(?-i:{_ADJECTIVE})|(?<=[a-z]\s)ARMv?\d?)\s+)*(?:arm®?\s+)?"
+    r"(?P<name>Cortex®?[- ]?[AMRX]-?\d+(?:AE|F|\+)?|Neoverse[- ]\w+"
     r"|(?:XuanTie\s+)?C9\d\d\w*)(?!\S*[-/]?\s*(?:based )?clusters?)"
     r"(?:\s+(?:cores?|processors?|CPUs?|MCUs?))?",
     re.IGNORECASE,
 )
 _OWN_NAMED = re.compile(
     rf"\b{_COUNT}-?\s*"
-    r"(?:[\w-]+-bit |[\w-]+-threaded |in-order |out-of-order |identical |embedded ){0,2}"
+    r"(?:[\w-]+-bit |[\w-]+-threaded |in-order |out-of-order |identical |embedded |RISC-V |Arm® |Arm ){0,2}"
     r"(?-i:(?P<name>(?!L\d|M\d\b|DDR|GPU|NPU|DSP)[A-Za-z]{1,6}\d{1,5}[A-Za-z]{0,2}(?:-[A-Z\d]{1,4})?))"
-    r"(?: (?-i:[A-Z])\w+){0,2}(?: (?:CPU|processor|application))? cores\b",
+    r"(?: (?-i:[A-Z])\w+){0,2}(?: (?:CPU|processor|application|computing|compute|processing))? cores\b",
     re.IGNORECASE,
 )
 """`four 64-bit X464 cores`, `two dual-threaded q65 Acme Architecture processor cores`: the name has a digit."""
@@ -107,7 +112,9 @@ _NUMBERS_SOMETHING = re.compile(
 )
 """What stands before the number of a section or a figure, which counts no cores: `Figure 3 Cortex-A53 platform`."""
 _TELLS_CPU = re.compile(
-    r"processor|CPU|microcontroller|cog|RISC|\bRV(?:32|64)[A-Z]|\d-bit [^,;]*cores|\bclusters?\b", re.IGNORECASE
+    r"processor|CPU|\bSoC\b|system[- ]on[- ](?:a[- ])?chip|microcontroller|cog|RISC"
+    r"|\bRV(?:32|64)[A-Z]|\d-bit [^,;]*cores|\bclusters?\b",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\bclusters?\b|multi-?core|\bSMP\b", re.IGNORECASE)
 _PART_OF_CHIP = re.compile(r"\bpower domain|clusters?\. big", re.IGNORECASE)
@@ -121,12 +128,30 @@ def find(tagged: Tagged) -> Iterator[Found]:
     taken: list[int] = []
     yield from _of_clusters(tagged, taken, path)
     yield from _named(tagged, taken)
+    yield from _labelled(tagged, taken)
     named = [match.start() for match in _NAMED_CORES.finditer(tagged.text)]
     for match in _CORES.finditer(tagged.text):
         in_all = sum(at > match.start() for at in named) > 1 and _LEADS.match(tagged.text, match.end())
         of_another = not match["name"] and _is_of_another(tagged, match)
         if not (match.start() in taken or _OF_CLUSTER.match(tagged.text, match.end()) or in_all or of_another):
             yield from _unnamed(tagged, match)
+
+
+_LABELLED = re.compile(
+    rf"\W*(?:(?:main|application|host|system) )?(?:CPU|processor)s?(?: cores?)?\s*[:|]\s*{_COUNT}"
+    r"(?!(?:core|issue|way)\b)"
+    r"(?-i:(?P<name>[A-Z][\w-]*(?: \d\w*)?))(?! ?(?:GHz|MHz))",
+    re.IGNORECASE,
+)
+"""`CPU core: dual Falcon 2`: what is counted below the name of the CPU is its cores, whatever they are called."""
+
+
+def _labelled(tagged: Tagged, taken: list[int]) -> Iterator[Found]:
+    match = _LABELLED.match(tagged.text)
+    if match and match[2] and not taken and not _is_of_another(tagged, match):
+        taken.append(match.start(2))
+        number = float(NUMBER_WORDS[match[2].lower()])
+        yield Found("cpu.cores", *match.span(), number, instance=match["name"], sureness=0.75)
 
 
 def _is_of_another(tagged: Tagged, match: re.Match[str]) -> bool:
@@ -195,7 +220,9 @@ def _unnamed(tagged: Tagged, match: re.Match[str]) -> Iterator[Found]:
     number = float(match[1] or NUMBER_WORDS[match[2].lower()])
     named = match["name"] or _named_after(text, match.end())
     alone = (match[2] or "").lower() in ("single", "one") or match[1] == "1"
-    if not 1 <= number <= 1024 or (alone and not named) or not (named or _TELLS_CPU.search(f"{text} {tagged.parent}")):
+    begins = not re.search(r"\w", text[: match.start()]) and _TELLS_CPU.search(" ".join(tagged.statement.path[-2:]))
+    told = named or begins or _TELLS_CPU.search(f"{text} {tagged.parent}")
+    if not 1 <= number <= 1024 or (alone and not named) or not told:
         return
     named = re.sub(r"^\d+-bit (?:processor|micro\w*|CPU|core)$", "", named, flags=re.IGNORECASE)
     of_each = re.search(r"\beach\b", text[: match.start()], re.IGNORECASE)

@@ -7,10 +7,11 @@ import re
 from hwdoc_ingest.rules.rule import Tagged, clause
 
 CORE = re.compile(
-    r"Cortex®?[- ]?[AMRX]\d{1,3}(?:AE|F|C|\+)?|\bA\d{2} (?:big|little) cores?\b|"
+    r"Cortex®?[- ]?[AMRX]-?\d{1,3}(?:AE|F|C|\+)?|\bA\d{2} (?:big|little) cores?\b|"
     r"\b(?:big|little)\s+(?:cluster|core)s?|\bHiFi\s?\d\w*|\bXuanTie\s+\w+|"
     r"\b[CER]9\d\d[A-Z]*\b|\b(?:E|S|U|P)\d\d\b"
-    r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b|\bA\d{2}(?=\s*:| cores?\b| complex)"
+    r"|\bLX\d\b|\bFabric Controller\b|\bFC\b|\b(?:[A-Z]\d{1,3} )?[Cc]luster\b(?: ?\d{1,2}\b)?"
+    r"|\bA\d{2}(?=\s*:| cores?\b| complex)"
     r"|\bhost(?= (?:core|CPU|processor)|\s*\()|\bcogs?\b|\bULP[- ]\w+(?:-\w+)?|\bNeoverse[- ]\w+|"
     r"\bMali-\w+",
     re.IGNORECASE,
@@ -59,6 +60,8 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
         if after and ADJECTIVE_OF_CORE.fullmatch(tagged.text[end : after[0].start()]):
             return after[0].group()
         before = [m for m in named if m.end() <= start + 1]
+        if len(before) > 1 and not tagged.text[before[-2].end() : before[-1].start()].strip(" ®™"):
+            return tagged.text[before[-2].start() : before[-1].end()]  # `Cortex-A73 big cores`
         distinct = {m.group().lower() for m in named}
         called = CALLED.search(tagged.text, before[-1].end(), start) if before else None
         if called:
@@ -81,7 +84,7 @@ def core(tagged: Tagged, start: int, end: int) -> str | None:
         return near_after.group() if near_after else None
     told = _called(tagged, start, end) or _subject(tagged.text[:start]) or _subject(tagged.statement.earlier)
     told = told or _last_own_name(tagged, tagged.statement.earlier)
-    return told or from_path(tagged, CORE) or from_path(tagged, CALLED)
+    return told or from_path(tagged, CORE) or from_path(tagged, NUMBERED) or from_path(tagged, CALLED)
 
 
 def _own_name(tagged: Tagged, start: int) -> str | None:
@@ -126,8 +129,20 @@ CALLED = re.compile(
 """A core by a name of its own: `M0 core`, `application core`, `应用 core`; an instruction set is no name."""
 
 
+_REFERRED = re.compile(
+    r"\b(?:cores?|CPUs?|processors?|clusters?)\b[^.;,]{0,24}?\b(?:called|named|referred to as|known as|dubbed) "
+    r"(?:the )?([A-Z][\w-]+(?: (?:[A-Z][\w-]*|\d\w*)){0,2})"
+)
+"""`The two large cores are called Falcon Gold`."""
+NUMBERED = re.compile(r"\b(?:CPU|core|cluster|hart|processor)[ _]?\d{1,2}\b(?! ?(?:cores|[x×.]|[MG]Hz))", re.IGNORECASE)
+"""A unit by its number, in the heading or the item above what it has: `CPU0 subsystem`, `Cluster 1`."""
+
+
 def _called(tagged: Tagged, start: int, end: int) -> str | None:
     """The core that the sentence calls by a name of its own, the last before a place."""
+    before = [*_REFERRED.finditer(tagged.text, 0, start)]
+    if before:
+        return before[-1][1]
     before = [*CALLED.finditer(tagged.text, 0, start)]
     return before[-1].group().strip() if before else None
 

@@ -117,7 +117,7 @@ RULES: tuple[QuantityRule, ...] = (
     QuantityRule(
         "memory.l2.size_bytes",
         "bytes",
-        words(r"\blevel 2 memory\b|\bL2 (?:scratchpad |shared )*(?:memory|S?RAM|SPM)\b"),
+        words(r"\blevel 2 memory\b|\bL2 (?:scratchpad |shared )*(?:memory(?! (?:sub-?)?system)|S?RAM|SPM)\b"),
         low=1024,
         high=1 << 28,
         gap_words=3,

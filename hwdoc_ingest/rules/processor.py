@@ -105,7 +105,8 @@ RULES: tuple[QuantityRule, ...] = (
         "cpu.vector_width_bits",
         "bits",
         words(
-            r"\bvector (?:operations?|registers?|units?|width|length|engine|extension)\b"
+            r"\bvector[- ]process(?:ing|or)?[- ]units?\b"
+            r"|\bvector (?:operations?|registers?|units?|width|length|engine|extension)\b"
             r"|\bSIMD\b|\bVLEN\b|\bRVV\b|\bNEON\b|\bAltiVec\b"
             r"|\b(?:VLIW )?vector processors?\b|\bvectors\b|\bvector(?=-\d)"
         ),

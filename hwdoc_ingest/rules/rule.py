@@ -49,9 +49,10 @@ class Tagged:
 
     @cached_property
     def is_of_accelerator(self) -> bool:
-        """Whether a list item begins with a DSP, GPU or NPU, whose clock and caches it then gives."""
+        """Whether it begins with a DSP, GPU or NPU, whose clock and caches it then gives."""
         head = _HEAD.match(self.text)
-        return bool(head and ACCELERATOR.search(head.group()) and not CPU_NAME.search(self.text))
+        named = (head and ACCELERATOR.search(head.group())) or _ACCELERATOR_HAS.match(self.text)
+        return bool(named and not CPU_NAME.search(self.text))
 
     def of(self, role: Role) -> list[Span]:
         """The spans of one role."""
@@ -151,6 +152,14 @@ FindRule = Callable[[Tagged], Iterator[Found]]
 ACCELERATOR = re.compile(r"\b(?:DSP|GPU|NPU|KPU|BPU|VPU|TPU|AI|tensor)s?\b|\bneural\b", re.IGNORECASE)
 _HEAD = re.compile(r"^[^,;:]{3,40}?(?:[,;:]|\bat\b|\bwith\b|@)")
 """What a list item is about: its words before the first mark."""
+_ACCELERATOR_HAS = re.compile(
+    r"\W*(?:the|each|every|this|its|an?|one|both)?\s*(?:[\w-]+ ){0,2}?"
+    r"(?:(?-i:DSP|GPU|[NKBTV]PU|(?:NV)?DLA)s?|(?:neural|AI|deep[- ]learning|tensor) (?:network )?"
+    r"(?:engine|accelerator|processor|core|(?:processing )?unit)s?)(?: \([^()]{1,24}\))? (?:cores? )?"
+    r"(?:has|have|packs?|includes?|contains?|features?|integrates?|comes?|offers?|provides?|uses?|accesses|owns)\b",
+    re.IGNORECASE,
+)
+"""A sentence whose subject is an accelerator: `Each NPU has 2 MB of SRAM`."""
 CPU_NAME = re.compile(r"\bCPUs?\b(?! clock frequency)|Cortex|\bMCU\b|\bARM\b|\bRISC-V\b|\bprocessors?\b", re.IGNORECASE)
 
 LONG = 70

@@ -27,7 +27,7 @@ COMPARISON = re.compile(
     r"\b(?:older|earlier|previous(?:ly)?|predecessors?|successors?|next member|former(?:ly)?|unlike"
     r"|compared (?:to|with)|in comparison"
     r"|(?:will|is|are) planned"
-    r"|future|competing|competitors?)\b|^A comparison|上一代|相比",
+    r"|future|competing|competitors?)\b|^A comparison|上一?代|相比",
     re.IGNORECASE,
 )
 """What tells of another chip, or of another time."""

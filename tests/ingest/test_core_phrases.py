@@ -175,7 +175,7 @@ SAID = [
         | one("cpu.cores", 2, "Cortex-A57")
         | one("cpu.cores", 4, "Cortex-A35"),
     ),
-    ("a Mali G57 MP14 GPU", "", one("gpu.model", "Mali G57 MP14")),
+    ("a Mali G57 MP14 GPU", "", one("gpu.model", "Mali G57 MP14") | one("gpu.cores", 14)),
     # Kinds of memory that share their letters, and a clock beside its rate
     (
         "It supports LPDDR3/4/4X SDRAM.",
