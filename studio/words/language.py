@@ -6,6 +6,7 @@ in. Outside of a window (a job, a route, a test) it is English.
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import streamlit as st
@@ -17,8 +18,8 @@ LANGUAGES: dict[Language, str] = {"en": "English", "zh": "中文"}
 FIRST: Language = "en"
 KEY = "lang"
 """Name in the window's memory and in the address."""
-CHOSEN_BY_WORDS = ("mode", "sort", "target_")
-"""How the keys of boxes begin that show a choice in words."""
+CHOSEN_BY_WORDS = re.compile("mode|sort|target_.*")
+"""Keys of boxes that show a choice in words. Others must not be written to: a box for files refuses it."""
 
 
 def language() -> Language:
@@ -44,7 +45,7 @@ def settle_language() -> None:
 def choose_language(given: Language) -> None:
     """Says which language this window speaks from now on, also in the boxes where something was chosen by its words."""
     st.session_state[KEY] = given
-    for key in [str(each) for each in st.session_state if str(each).startswith(CHOSEN_BY_WORDS)]:
+    for key in [str(each) for each in st.session_state if CHOSEN_BY_WORDS.fullmatch(str(each))]:
         st.session_state[key] = st.session_state[key]  # else the browser goes on to show the word that was chosen
 
 

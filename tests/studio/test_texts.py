@@ -119,3 +119,21 @@ def test_the_address_holds_a_language_that_is_another_than_the_browsers():
     assert (page.text[0].value, dict(page.query_params)) == ("zh", {"lang": "zh"})
     page.button[0].click().run()
     assert (page.text[0].value, dict(page.query_params)) == ("en", {})
+
+
+def test_the_language_changes_on_a_screen_that_takes_files():
+    def script():
+        import streamlit as st
+
+        from studio.words.language import choose_language, language, settle_language
+
+        settle_language()
+        st.file_uploader("models", key="models")
+        st.selectbox("mode", ["balanced"], key="mode")
+        st.text(language())
+        st.button("change", on_click=choose_language, args=("zh",))
+
+    page = AppTest.from_function(script, default_timeout=60).run()
+    page.button[0].click().run()
+    assert not page.exception
+    assert page.text[0].value == "zh"
