@@ -117,7 +117,7 @@ TEXTS_ZH: dict[str, str] = {
     "station_signed_blocked": "须先批准全部动作。",
     "station_signed_done": "{file} 已签名且受信任。",
     "station_signed_demo": "{file} 已作为演示签名。",
-    "station_signed_nobody": "全部动作均已批准，但此处尚无人可以签名：请生成密钥并将其设为受信任。",
+    "station_signed_nobody": "全部动作均已批准，但尚无受信任的密钥：请生成密钥并将其设为受信任。",
     "station_signed_refused": "{file} 不受信任：{why}",
     "station_signed_reopened": "{file} 已签名，但此后有 {count} 个动作被重新打开。",
     "station_signed_stale": "{file} 中的决定与当前审批不一致：请重新签名。",
