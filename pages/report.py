@@ -18,7 +18,7 @@ from studio.model.picture import draw_picture
 from studio.session.choices import choose_file
 from studio.sign.signing_view import validate_command
 from studio.words.markup import draw, draw_style
-from studio.words.plain_words import plain_words
+from studio.words.plain_words import error_words, plain_words
 from studio.words.texts import text
 
 REPORT_LIMIT = 256 * MEBIBYTE
@@ -33,10 +33,14 @@ def main() -> None:
         draw("report_empty")
         st.page_link("pages/sign.py", label=text("page_sign"), icon=":material/draw:")
         return
+    path = package.with_suffix(".report.json")
     try:
-        report = _report(package.with_suffix(".report.json"))
-    except (MetaInferError, OSError):
-        st.warning(text("report_missing", file=plain_words(package.with_suffix(".report.json").name)))
+        report = _report(path)
+    except FileNotFoundError:
+        st.warning(text("report_missing", file=plain_words(path.name)))
+        return
+    except MetaInferError as error:
+        st.error(error_words(error))
         return
     if file_digest(package) != report.package_digest:
         st.error(text("report_other"), icon=":material/error:")

@@ -151,7 +151,8 @@ class BuildReport(Value):
     memory: tuple[MemoryMap, ...]
     units: tuple[UnitFigures, ...] = ()
     """What each unit that DMA feeds does in one inference, by the spec's figures."""
-    latency: Latency | None
+    latency: Latency | None = None
+    """None where the program ran under emulation: times say nothing there."""
     predicted_ms: tuple[float, float] | None = None
     """On the chip, by the spec: low and high end."""
     accuracy: Accuracy

@@ -12,6 +12,7 @@ from screens import screen
 from metainfer_core.policy.policy import Policy
 from metainfer_core.verify.report import BuildReport
 from studio.background import jobs
+from studio.words.plain_words import plain_words
 from studio.words.texts import text
 
 
@@ -249,6 +250,28 @@ def test_the_report_says_in_plain_words_what_the_prediction_lacks(tmp_path, monk
     shown = html(screen("report", tmp_path, monkeypatch, package=PACKAGE))
     assert "how long starting work on lx7 takes (compute_units.lx7.launch_overhead_us)" in shown
     assert "does without" not in shown
+
+
+def test_a_report_from_emulation_has_no_times_and_opens(tmp_path, monkeypatch):
+    finished(tmp_path)
+    path = (tmp_path / PACKAGE).with_suffix(".report.json")
+    plain = BuildReport.from_json(path.read_bytes()).plain() | {"target": "aarch64_linux"}
+    path.write_bytes(BuildReport.from_plain(plain | {"latency": None}).to_json())
+    page = screen("report", tmp_path, monkeypatch, package=PACKAGE)
+    assert not page.warning
+    assert text("report_no_latency") in html(page)
+
+
+def test_a_report_that_cannot_be_read_says_why_and_one_that_is_not_there_says_so(tmp_path, monkeypatch):
+    finished(tmp_path)
+    path = (tmp_path / PACKAGE).with_suffix(".report.json")
+    path.write_bytes(b'{"format": "metainfer.report/9"}')
+    page = screen("report", tmp_path, monkeypatch, package=PACKAGE)
+    assert (len(page.error), len(page.warning)) == (1, 0)
+    assert plain_words(path.name) in page.error[0].value
+    path.unlink()
+    page = screen("report", tmp_path, monkeypatch, package=PACKAGE)
+    assert page.warning[0].value == text("report_missing", file=plain_words(path.name))
 
 
 def test_the_report_tells_how_anyone_verifies_the_package(tmp_path, monkeypatch, meta_infer):

@@ -83,6 +83,14 @@ def test_the_first_lines_answer_the_three_questions():
     assert report_text(report()).split("\n")[0] == "Does it fit? Yes: 1.95 KiB of 4.00 KiB of sram."
 
 
+def test_a_report_without_times_is_read_as_it_was_written():
+    emulated = report(target="aarch64_linux", latency=None)
+    assert b'"latency"' not in emulated.to_json()
+    assert BuildReport.from_json(emulated.to_json(), "report") == emulated
+    written = b'{"latency":null,' + emulated.to_json()[1:]
+    assert BuildReport.from_json(written, "report").latency is None
+
+
 def test_names_from_models_are_never_html():
     page = report_html(report())
     assert "<script" not in page
