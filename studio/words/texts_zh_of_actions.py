@@ -44,7 +44,7 @@ TEXTS_ZH_OF_ACTIONS: dict[str, str] = {
     "parameter_factor": "倍数",
     "parameter_flush_denormals": "非规格化数置零",
     "parameter_format": "格式",
-    "parameter_fused_input_bits": "融合函数读入的位宽",
+    "parameter_fused_input_bits": "融合激活的输入位宽",
     "parameter_group_size": "共用缩放因子的输入数",
     "parameter_half_sums": "求和也用 16 位",
     "parameter_into": "改写为",

@@ -23,7 +23,7 @@ TEXTS_ZH_OF_REVIEW: dict[str, str] = {
     "key_next_open": "下一个待决",
     "hint_next_open": "下一个仍阻碍签名的动作；到末尾后从头开始。",
     "key_approve": "批准",
-    "hint_approve": "您按现状认可它。高风险或被要求复查的，须写三行理由。",
+    "hint_approve": "您按现状批准它。高风险或被要求复查的，须写三行理由。",
     "key_approve_again": "同上次一样批准",
     "hint_approve_again": "打开三行理由，并填入您上次批准时所写的，供您查看。",
     "key_together": "一并批准",
