@@ -184,6 +184,7 @@ def _what(found: Subject, review: Review) -> None:
         kinds=sorted(Counter(kind_words(each.action.action) for each in actions).items()),
         changed=[each for each in actions if each.override is not None],
         effect=effect_words,
+        moment=moment,
         people=sorted(approvals_by_person(review.state).items()),
         policy=signed.policy,
         digest=signed.digest,

@@ -12,6 +12,8 @@ from review_store.review.decide import Decision, decide
 from review_store.review.workspace import now
 from studio.files.policies import review_of, subject
 from studio.review.override_effect import effect_words
+from studio.words.moments import moment
+from studio.words.texts import text
 
 DIGEST = "sha256:" + 64 * "0"
 ACTION = "quantize@conv"
@@ -96,8 +98,12 @@ def test_who_signs_sees_it(tmp_path, monkeypatch):
     monkeypatch.setenv("METAINFER_WORKSPACE", str(tmp_path))
     fitted(tmp_path)
     review = review_of(subject(tmp_path / PATH))
-    decision = Decision("ada", ("place@x",), ("override",), reason="why", override=False, unmeasured="no data <b>")
+    end = "2099-06-30T23:59:59Z"
+    decision = Decision(
+        "ada", ("place@x",), ("override",), reason="why", override=False, expires=end, unmeasured="no data <b>"
+    )
     decide(review.log, review.state, decision, now(), None)
     page = screen("sign", tmp_path, monkeypatch, policy=PATH)
     shown = "".join(each.value for each in page.get("html"))
     assert "Its effect was not measured: no data &lt;b&gt;" in shown
+    assert f"why · {text('told_until', at=moment(end))}" in shown
