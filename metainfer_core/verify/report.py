@@ -68,7 +68,7 @@ class MemoryMap(Value):
     """One arena over time."""
 
     memory: str
-    capacity_bytes: int | None
+    capacity_bytes: int | None = None
     peak_bytes: int
     lower_bound_bytes: int
     planner: str

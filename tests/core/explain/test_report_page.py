@@ -89,6 +89,9 @@ def test_a_report_without_times_is_read_as_it_was_written():
     assert BuildReport.from_json(emulated.to_json(), "report") == emulated
     written = b'{"latency":null,' + emulated.to_json()[1:]
     assert BuildReport.from_json(written, "report").latency is None
+    (arena, *others) = emulated.memory
+    unknown = emulated.model_copy(update={"memory": (arena.model_copy(update={"capacity_bytes": None}), *others)})
+    assert BuildReport.from_json(unknown.to_json(), "report") == unknown
 
 
 def test_names_from_models_are_never_html():
